@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# Flags of every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(GDN_CCACHE ccache)
+if(GDN_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${GDN_CCACHE}")
+endif()
+
+# Rounding is part of the contract: an fma is one only where the source names it.
+add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+                    -Wno-missing-field-initializers -Werror
+                    -ffp-contract=off -fno-math-errno)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  add_compile_options(-march=x86-64-v2)
+endif()
+
+# Three x86 targets are enough (SSE4, AVX2, AVX-512); the kernels use no AES or carry-less product.
+add_compile_definitions(HWY_DISABLE_PCLMUL_AES)
+
+if(GDN_SANITIZE)
+  add_compile_options(-fsanitize=${GDN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${GDN_SANITIZE})
+endif()
+
+if(GDN_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # coverage of the libraries too
+endif()

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# One static library a layer, and its tests and fuzz targets beside the sources.
+#
+# A file's name says what it is: x_test.cc a test (label fast), x_slow_test.cc a slow one,
+# x_fuzz.cc a fuzz target, x_bench.cc a benchmark, everything else part of the library.
+
+# gdn_add_layer(name DEPS <targets>): library gdn_<name> from the .cc files below this folder.
+function(gdn_add_layer name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cc)
+  set(library_sources ${sources})
+  list(FILTER library_sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cc$|(^|/)main\\.cc$")
+  set(scope PUBLIC)
+  if(library_sources)
+    add_library(gdn_${name} STATIC ${library_sources})
+  else()  # headers alone
+    set(scope INTERFACE)
+    add_library(gdn_${name} INTERFACE)
+  endif()
+  target_include_directories(gdn_${name} ${scope} "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(gdn_${name} ${scope} ${ARG_DEPS})
+  if(GDN_TESTS)
+    set(tests ${sources})
+    list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+    foreach(test ${tests})
+      gdn_add_test(${test} gdn_${name})
+    endforeach()
+    set(fuzzers ${sources})
+    list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
+    foreach(fuzzer ${fuzzers})
+      gdn_add_fuzzer(${fuzzer} gdn_${name})
+    endforeach()
+  endif()
+endfunction()
+
+function(gdn_add_test source)
+  get_filename_component(target ${source} NAME_WE)
+  add_executable(${target} ${source})
+  target_link_libraries(${target} PRIVATE ${ARGN} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${target} PRIVATE GDN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set(label fast)
+  if(target MATCHES "_slow_test$")
+    set(label slow)
+  endif()
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 900)
+endfunction()
+
+if(GDN_FUZZ)
+  add_custom_target(gdn_fuzzers)  # all of them
+endif()
+
+# With GDN_FUZZ a libFuzzer binary that runs for a short while (label slow); without, a replay of
+# the seeds in tests/fuzz/<target>/ (label fast), so that every build sees them.
+function(gdn_add_fuzzer source)
+  get_filename_component(target ${source} NAME_WE)
+  set(seeds "${PROJECT_SOURCE_DIR}/tests/fuzz/${target}")
+  if(GDN_FUZZ)
+    add_executable(${target} ${source})
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    set(corpus "${CMAKE_CURRENT_BINARY_DIR}/${target}_corpus")
+    file(MAKE_DIRECTORY "${corpus}")
+    add_test(NAME fuzz.${target} COMMAND ${target} -max_total_time=30 -rss_limit_mb=2048 -timeout=10
+                                         "${corpus}" "${seeds}")
+    set_tests_properties(fuzz.${target} PROPERTIES LABELS slow)
+    add_dependencies(gdn_fuzzers ${target})
+  else()
+    add_executable(${target} ${source} "${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cc")
+    add_test(NAME fuzz_replay.${target} COMMAND ${target} "${seeds}")
+    set_tests_properties(fuzz_replay.${target} PROPERTIES LABELS fast)
+  endif()
+  target_link_libraries(${target} PRIVATE ${ARGN})
+endfunction()

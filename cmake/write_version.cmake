@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes OUTPUT, the source of base/version.h, for the commit of SOURCE_DIR. Takes it from git; where
+# git is not installed or refuses, from the files of .git; in a `git archive`, from the file whose
+# placeholder the archive filled in.
+
+function(commit_from_git_files result)
+  set(${result} "" PARENT_SCOPE)
+  set(git_dir "${SOURCE_DIR}/.git")
+  if(NOT EXISTS "${git_dir}/HEAD")
+    return()
+  endif()
+  file(STRINGS "${git_dir}/HEAD" head LIMIT_COUNT 1)
+  if(NOT head MATCHES "^ref: (.+)$")
+    set(${result} "${head}" PARENT_SCOPE)
+    return()
+  endif()
+  set(ref "${CMAKE_MATCH_1}")
+  if(EXISTS "${git_dir}/${ref}")
+    file(STRINGS "${git_dir}/${ref}" commit LIMIT_COUNT 1)
+    set(${result} "${commit}" PARENT_SCOPE)
+  elseif(EXISTS "${git_dir}/packed-refs")
+    file(STRINGS "${git_dir}/packed-refs" lines)
+    foreach(line ${lines})
+      if(line MATCHES "^([0-9a-f]+) (.+)$" AND CMAKE_MATCH_2 STREQUAL ref)
+        set(${result} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+      endif()
+    endforeach()
+  endif()
+endfunction()
+
+set(COMMIT "")
+if(GIT AND EXISTS "${SOURCE_DIR}/.git")  # else git would answer for a repository further up
+  execute_process(COMMAND "${GIT}" -C "${SOURCE_DIR}" rev-parse --verify --quiet HEAD
+                  OUTPUT_VARIABLE COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT COMMIT)
+  commit_from_git_files(COMMIT)
+endif()
+if(NOT COMMIT)
+  file(STRINGS "${SOURCE_DIR}/cmake/archive_commit.txt" COMMIT LIMIT_COUNT 1)
+endif()
+if(COMMIT MATCHES "^[0-9a-f]+$")
+  string(SUBSTRING "${COMMIT}" 0 7 COMMIT)
+else()
+  set(COMMIT "unknown")
+endif()
+configure_file("${SOURCE_DIR}/cmake/version.cc.in" "${OUTPUT}" @ONLY)
