@@ -46,7 +46,7 @@ TEST_P(ThreadPoolOf, WorkersAreNumberedAndOwnTheirScratch) {
 TEST_P(ThreadPoolOf, ManyRunsFollowOneAnother) {
   ThreadPool pool(GetParam());
   constexpr int64_t kTasks = 16;
-  constexpr int kRuns = 2000;
+  constexpr int kRuns = 300;
   std::vector<int64_t> values(kTasks);
   for (int run = 0; run < kRuns; ++run) {
     const std::vector<int64_t> before = values;
