@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/gated_delta_rule/gated_delta_rule_cpu.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/gated_delta_rule/gated_delta_rule_recurrent_cpu.cc"
+#include <hwy/foreach_target.h>
+
+#include "ops/common/simd-inl.h"
+
+#ifndef GDN_OPS_GATED_DELTA_RULE_RECURRENT_SHARED_
+#define GDN_OPS_GATED_DELTA_RULE_RECURRENT_SHARED_
+#include <algorithm>
+#include <array>
+
+#include "ops/common/scalar_math.h"
+#include "ops/common/tensor_access.h"
+
+namespace gdn {
+
+// The part of the work that one task owns: rows [first_row, first_row + num_rows) of the state of
+// one value head of one sequence.
+struct RecurrentTask {
+  int64_t first_token, last_token;
+  int64_t value_head, key_head;
+  int64_t first_row, num_rows;
+  int64_t slot;
+  bool has_initial_state;
+};
+
+}  // namespace gdn
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace gdn {
+namespace HWY_NAMESPACE {
+
+using D4 = hn::FixedTag<float, 4>;
+using V4 = hn::Vec<D4>;
+
+// Terms of a dot product are summed in this many partial sums, whatever the vector width.
+constexpr size_t kPartialSums = 16;
+
+// Folds the 16 partial sums of 4 rows, row-major, in halves: lane r of the result is row r's sum.
+HWY_INLINE V4 FoldRows(const float* partial) {
+  const D4 d;
+  const auto fold = [&](size_t row) HWY_ATTR {
+    const float* p = partial + row * kPartialSums;
+    return hn::Add(hn::Add(hn::LoadU(d, p), hn::LoadU(d, p + 8)),
+                   hn::Add(hn::LoadU(d, p + 4), hn::LoadU(d, p + 12)));
+  };
+  const V4 r0 = fold(0);
+  const V4 r1 = fold(1);
+  const V4 r2 = fold(2);
+  const V4 r3 = fold(3);
+  // Transposed, so that lane j of every row meets its partners in plain additions.
+  const V4 low01 = hn::InterleaveLower(d, r0, r1);
+  const V4 low23 = hn::InterleaveLower(d, r2, r3);
+  const V4 high01 = hn::InterleaveUpper(d, r0, r1);
+  const V4 high23 = hn::InterleaveUpper(d, r2, r3);
+  const V4 lane0 = hn::ConcatLowerLower(d, low23, low01);
+  const V4 lane1 = hn::ConcatUpperUpper(d, low23, low01);
+  const V4 lane2 = hn::ConcatLowerLower(d, high23, high01);
+  const V4 lane3 = hn::ConcatUpperUpper(d, high23, high01);
+  return hn::Add(hn::Add(lane0, lane2), hn::Add(lane1, lane3));
+}
+
+// One token of 4 state rows: s [4, stride], width a multiple of kPartialSums. Two passes over the
+// rows, which lie in L1; the decayed value is formed twice rather than stored in between.
+HWY_INLINE V4 StepRows(float* HWY_RESTRICT s, size_t stride, size_t width,
+                       const float* HWY_RESTRICT q, const float* HWY_RESTRICT k, float decay,
+                       float beta, V4 v) {
+  const DF d;
+  const D4 d4;
+  const VF decay_vec = hn::Set(d, decay);
+  HWY_ALIGN std::array<float, 4 * kPartialSums> partial;
+  HWY_ALIGN std::array<float, 4> delta;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t part = 0; part < kPartialSums; part += lanes) {
+    VF sum0 = hn::Zero(d);
+    VF sum1 = sum0;
+    VF sum2 = sum0;
+    VF sum3 = sum0;
+    for (size_t j = part; j < width; j += kPartialSums) {
+      const VF key = hn::LoadU(d, k + j);
+      sum0 = hn::MulAdd(hn::Mul(hn::LoadU(d, s + j), decay_vec), key, sum0);
+      sum1 = hn::MulAdd(hn::Mul(hn::LoadU(d, s + stride + j), decay_vec), key, sum1);
+      sum2 = hn::MulAdd(hn::Mul(hn::LoadU(d, s + 2 * stride + j), decay_vec), key, sum2);
+      sum3 = hn::MulAdd(hn::Mul(hn::LoadU(d, s + 3 * stride + j), decay_vec), key, sum3);
+    }
+    hn::StoreU(sum0, d, partial.data() + part);
+    hn::StoreU(sum1, d, partial.data() + kPartialSums + part);
+    hn::StoreU(sum2, d, partial.data() + 2 * kPartialSums + part);
+    hn::StoreU(sum3, d, partial.data() + 3 * kPartialSums + part);
+  }
+  hn::StoreU(hn::Mul(hn::Sub(v, FoldRows(partial.data())), hn::Set(d4, beta)), d4, delta.data());
+  const VF delta0 = hn::Set(d, delta[0]);
+  const VF delta1 = hn::Set(d, delta[1]);
+  const VF delta2 = hn::Set(d, delta[2]);
+  const VF delta3 = hn::Set(d, delta[3]);
+  for (size_t part = 0; part < kPartialSums; part += lanes) {
+    VF sum0 = hn::Zero(d);
+    VF sum1 = sum0;
+    VF sum2 = sum0;
+    VF sum3 = sum0;
+    for (size_t j = part; j < width; j += kPartialSums) {
+      const VF key = hn::LoadU(d, k + j);
+      const VF query = hn::LoadU(d, q + j);
+      float* p = s + j;
+      const VF s0 = hn::MulAdd(delta0, key, hn::Mul(hn::LoadU(d, p), decay_vec));
+      const VF s1 = hn::MulAdd(delta1, key, hn::Mul(hn::LoadU(d, p + stride), decay_vec));
+      const VF s2 = hn::MulAdd(delta2, key, hn::Mul(hn::LoadU(d, p + 2 * stride), decay_vec));
+      const VF s3 = hn::MulAdd(delta3, key, hn::Mul(hn::LoadU(d, p + 3 * stride), decay_vec));
+      hn::StoreU(s0, d, p);
+      hn::StoreU(s1, d, p + stride);
+      hn::StoreU(s2, d, p + 2 * stride);
+      hn::StoreU(s3, d, p + 3 * stride);
+      sum0 = hn::MulAdd(query, s0, sum0);
+      sum1 = hn::MulAdd(query, s1, sum1);
+      sum2 = hn::MulAdd(query, s2, sum2);
+      sum3 = hn::MulAdd(query, s3, sum3);
+    }
+    hn::StoreU(sum0, d, partial.data() + part);
+    hn::StoreU(sum1, d, partial.data() + kPartialSums + part);
+    hn::StoreU(sum2, d, partial.data() + 2 * kPartialSums + part);
+    hn::StoreU(sum3, d, partial.data() + 3 * kPartialSums + part);
+  }
+  return FoldRows(partial.data());
+}
+
+template <class QK>
+HWY_INLINE void LoadKeyRow(const ConstTensor& tensor, int64_t token, int64_t head, float factor,
+                           float* out) {
+  const QK* row = tensor.As<QK>() + token * tensor.stride(0) + head * tensor.stride(1);
+  const VF factor_vec = hn::Set(DF(), factor);
+  ForEachVec(static_cast<size_t>(tensor.dim(2)), [&](size_t i, size_t n) HWY_ATTR {
+    StoreVecAny(hn::Mul(LoadVecAny(row + i, n), factor_vec), out + i, n);
+  });
+}
+
+// All tokens of the task over its rows, s [num_rows rounded up to 4, stride].
+template <class T, class QK>
+void Tokens(const GatedDeltaRuleArgs& args, const RecurrentTask& task, float* s, size_t stride,
+            size_t width, const RecurrentScratch& scratch) {
+  const D4 d4;
+  for (int64_t token = task.first_token; token < task.last_token; ++token) {
+    LoadKeyRow<QK>(args.q, token, task.key_head, args.scale, scratch.q);
+    LoadKeyRow<QK>(args.k, token, task.key_head, 1.0F, scratch.k);
+    const float decay = ExpF32(args.log_decay.Row<float>(token)[task.value_head]);
+    const float beta = args.beta.Row<float>(token)[task.value_head];
+    const T* v_row = args.v.As<T>() + token * args.v.stride(0) +
+                     task.value_head * args.v.stride(1) + task.first_row;
+    T* out_row = args.out.As<T>() + token * args.out.stride(0) +
+                 task.value_head * args.out.stride(1) + task.first_row;
+    for (int64_t row = 0; row < task.num_rows; row += 4) {
+      const int64_t rows = std::min<int64_t>(4, task.num_rows - row);
+      HWY_ALIGN std::array<float, 4> four{};
+      for (int64_t r = 0; r < rows; ++r) four[static_cast<size_t>(r)] = ToF32(v_row[row + r]);
+      const V4 out = StepRows(s + static_cast<size_t>(row) * stride, stride, width, scratch.q,
+                              scratch.k, decay, beta, hn::LoadU(d4, four.data()));
+      hn::StoreU(out, d4, four.data());
+      for (int64_t r = 0; r < rows; ++r)
+        out_row[row + r] = FromF32<T>(four[static_cast<size_t>(r)]);
+    }
+  }
+}
+
+template <class T, class QK, class S>
+void RunTask(const GatedDeltaRuleArgs& args, const RecurrentTask& task, std::byte* memory) {
+  const int64_t k_dim = args.k.dim(2);
+  ScratchDivider divider(memory);
+  const RecurrentScratch scratch(divider, k_dim);
+  const auto padded = static_cast<size_t>(PaddedColumns(k_dim));
+  std::fill_n(scratch.q, padded, 0.0F);
+  std::fill_n(scratch.k, padded, 0.0F);
+  const auto width = (static_cast<size_t>(k_dim) + kPartialSums - 1) / kPartialSums * kPartialSums;
+  S* pool = args.state.As<S>() + task.slot * args.state.stride(0) +
+            task.value_head * args.state.stride(1) + task.first_row * k_dim;
+  const int64_t num_elements = task.num_rows * k_dim;
+  if constexpr (std::is_same_v<S, float>) {
+    if (width == static_cast<size_t>(k_dim) && task.num_rows % 4 == 0) {
+      if (!task.has_initial_state) std::fill_n(pool, num_elements, 0.0F);
+      Tokens<T, QK>(args, task, pool, width, width, scratch);
+      return;
+    }
+  }
+  std::fill_n(scratch.state, static_cast<size_t>(kRecurrentRows) * width, 0.0F);
+  const auto columns = static_cast<size_t>(k_dim);
+  for (int64_t row = 0; task.has_initial_state && row < task.num_rows; ++row) {
+    ForEachVec(columns, [&](size_t i, size_t n) HWY_ATTR {
+      StoreVecAny(LoadVecAny(pool + row * k_dim + i, n),
+                  scratch.state + static_cast<size_t>(row) * width + i, n);
+    });
+  }
+  Tokens<T, QK>(args, task, scratch.state, width, width, scratch);
+  for (int64_t row = 0; row < task.num_rows; ++row) {
+    ForEachVec(columns, [&](size_t i, size_t n) HWY_ATTR {
+      StoreVecAny(LoadVecAny(scratch.state + static_cast<size_t>(row) * width + i, n),
+                  pool + row * k_dim + i, n);
+    });
+  }
+}
+
+void RunRecurrentTask(const GatedDeltaRuleArgs& args, const RecurrentTask& task,
+                      std::byte* memory) {
+  DispatchFloat(args.v.dtype, [&](auto v) {
+    using T = decltype(v);
+    const bool f32_qk = args.q.dtype == DType::kF32;
+    const bool f32_state = args.state.dtype == DType::kF32;
+    if (f32_qk && f32_state) return RunTask<T, float, float>(args, task, memory);
+    if (f32_qk) return RunTask<T, float, T>(args, task, memory);
+    if (f32_state) return RunTask<T, T, float>(args, task, memory);
+    return RunTask<T, T, T>(args, task, memory);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace gdn
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gdn {
+namespace {
+
+HWY_EXPORT(RunRecurrentTask);
+
+void ZeroRows(const GatedDeltaRuleArgs& args, const RecurrentTask& task) {
+  const size_t row_bytes = static_cast<size_t>(task.num_rows) * SizeOf(args.out.dtype);
+  for (int64_t token = task.first_token; token < task.last_token; ++token) {
+    const int64_t offset = OffsetOf(args.out, token, task.value_head, task.first_row);
+    std::memset(
+        static_cast<char*>(args.out.data) + offset * static_cast<int64_t>(SizeOf(args.out.dtype)),
+        0, row_bytes);
+  }
+}
+
+}  // namespace
+
+void RunRecurrentCpu(const ExecContext& ctx, const GatedDeltaRuleArgs& args) {
+  const int64_t num_key_heads = args.k.dim(1);
+  const int64_t num_value_heads = args.v.dim(1);
+  const int64_t v_dim = args.v.dim(2);
+  const int64_t slices = (v_dim + kRecurrentRows - 1) / kRecurrentRows;
+  const auto num_seqs = static_cast<int64_t>(args.state_slots.size());
+  const size_t worker_bytes = WorkerScratchBytes(args.k.dim(2), v_dim);
+  std::byte* memory = ctx.scratch.Take(worker_bytes * static_cast<size_t>(ctx.pool->num_threads()));
+  ctx.pool->Run(num_seqs * num_value_heads * slices, [&](int64_t index, int worker) {
+    const auto n = static_cast<size_t>(index / (num_value_heads * slices));
+    RecurrentTask task;
+    task.first_token = args.cu_seqlens[n];
+    task.last_token = args.cu_seqlens[n + 1];
+    if (task.first_token == task.last_token) return;
+    task.value_head = index / slices % num_value_heads;
+    task.key_head = KeyHeadOf(task.value_head, num_key_heads, num_value_heads);
+    task.first_row = index % slices * kRecurrentRows;
+    task.num_rows = std::min(kRecurrentRows, v_dim - task.first_row);
+    task.slot = args.state_slots[n];
+    task.has_initial_state = args.has_initial_state[n] != 0;
+    if (task.slot <= 0) {
+      ZeroRows(args, task);
+    } else {
+      HWY_DYNAMIC_DISPATCH(RunRecurrentTask)
+      (args, task, memory + static_cast<size_t>(worker) * worker_bytes);
+    }
+  });
+}
+
+}  // namespace gdn
+#endif  // HWY_ONCE
