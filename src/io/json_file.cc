@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/json_file.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "base/str.h"
+#include "io/read_file.h"
+
+namespace gdn {
+namespace {
+
+// Counts brackets and separators outside strings, in text that may be anything: each value but
+// the root follows one of '[', '{', ',' or ':'.
+Status CheckLimits(std::string_view text, const std::string& file_name, const JsonLimits& limits) {
+  if (text.size() > limits.max_bytes) {
+    return InvalidArgument(StrCat(file_name, ": has ", HumanBytes(text.size()),
+                                  " of JSON, must have at most ", HumanBytes(limits.max_bytes)));
+  }
+  int depth = 0;
+  size_t values = 1;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i) {
+        if (text[i] == '\\') ++i;
+      }
+    } else if (c == '[' || c == '{') {
+      ++values;
+      if (++depth > limits.max_depth) {
+        return InvalidArgument(StrCat(file_name, ": JSON at byte ", i, " is nested deeper than ",
+                                      limits.max_depth, " levels"));
+      }
+    } else if (c == ']' || c == '}') {
+      depth = std::max(depth - 1, 0);
+    } else if (c == ',' || c == ':') {
+      ++values;
+    }
+    if (values > limits.max_values) {
+      return InvalidArgument(
+          StrCat(file_name, ": JSON has more than ", limits.max_values, " values"));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<nlohmann::json> ParseJson(std::string_view text, const std::string& file_name,
+                                 const JsonLimits& limits) {
+  GDN_RETURN_IF_ERROR(CheckLimits(text, file_name, limits));
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    return InvalidArgument(
+        StrCat(file_name, ": is not JSON at byte ", error.byte, " of ", text.size()));
+  } catch (const std::exception& error) {
+    return InvalidArgument(StrCat(file_name, ": JSON cannot be read: ", Quoted(error.what(), 200)));
+  }
+}
+
+Result<nlohmann::json> ReadJsonFile(const std::string& path, const JsonLimits& limits) {
+  GDN_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, limits.max_bytes));
+  return ParseJson(text, path, limits);
+}
+
+}  // namespace gdn

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON from files that nobody vouches for.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace gdn {
+
+// What a text may ask of us before it is parsed: the depth bounds the recursion of whoever walks
+// the tree, the values bound its memory (a tree takes some 100 bytes a value).
+struct JsonLimits {
+  size_t max_bytes = size_t{16} << 20;
+  int max_depth = 64;
+  size_t max_values = size_t{1} << 22;
+};
+
+// Of keys that repeat, the last one counts. file_name is for messages.
+// Errors: kInvalidArgument, naming the file and the byte.
+Result<nlohmann::json> ParseJson(std::string_view text, const std::string& file_name,
+                                 const JsonLimits& limits = {});
+
+// The same of a file; its name in messages is the path. kNotFound where there is none.
+Result<nlohmann::json> ReadJsonFile(const std::string& path, const JsonLimits& limits = {});
+
+}  // namespace gdn

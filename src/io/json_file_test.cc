@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/json_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/str.h"
+#include "io/temp_folder.h"
+
+namespace gdn {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Nested(int depth) {
+  return std::string(static_cast<size_t>(depth), '[') +
+         std::string(static_cast<size_t>(depth), ']');
+}
+
+std::string Error(std::string_view text, const JsonLimits& limits = {}) {
+  return ParseJson(text, "f.json", limits).status().message();
+}
+
+TEST(Json, TakesTheLastOfEqualKeys) {
+  EXPECT_EQ(ParseJson(R"({"a": 1, "a": 2})", "f")->at("a"), 2);
+}
+
+TEST(Json, NamesFileAndByteOfASyntaxError) {
+  EXPECT_EQ(Error("{\"a\": }"), "f.json: is not JSON at byte 7 of 7");
+  EXPECT_THAT(Error(""), HasSubstr("f.json: is not JSON"));
+  EXPECT_THAT(Error("{\"a\": 1} x"), HasSubstr("is not JSON at byte 10"));
+  EXPECT_THAT(Error("\"\xff\""), HasSubstr("is not JSON at byte 2"));
+  EXPECT_THAT(Error("1e999"), HasSubstr("f.json: JSON cannot be read"));
+}
+
+TEST(Json, LimitsDepth) {
+  EXPECT_TRUE(ParseJson(Nested(64), "f").ok());
+  EXPECT_THAT(Error(Nested(65)), HasSubstr("byte 64 is nested deeper than 64"));
+  EXPECT_THAT(Error(std::string(1 << 20, '[')), HasSubstr("nested deeper"));
+  const std::string quoted =
+      StrCat("\"", std::string(1000, '['), "\\\"", std::string(1000, '{'), "\"");
+  EXPECT_TRUE(ParseJson(quoted, "f").ok()) << "brackets inside a string do not count";
+}
+
+TEST(Json, LimitsBytesAndValues) {
+  JsonLimits limits;
+  limits.max_bytes = 10;
+  EXPECT_TRUE(ParseJson("[1,2,3,45]", "f", limits).ok());
+  EXPECT_THAT(Error("[1,2,3,456]", limits), HasSubstr("has 11 B of JSON, must have at most 10 B"));
+  limits.max_values = 4;
+  EXPECT_TRUE(ParseJson("[1,2,3]", "f", limits).ok());
+  EXPECT_THAT(Error("[1,2,3,4]", limits), HasSubstr("more than 4 values"));
+}
+
+TEST(Json, EveryCutTextIsAnErrorOrAValue) {
+  const std::string text = R"({"a": [1, -2.5e3, true, null, "\u00e9\"["], "b": {"c": []}})";
+  for (size_t size = 0; size < text.size(); ++size) {
+    EXPECT_THAT(Error(text.substr(0, size)), HasSubstr("f.json: is not JSON")) << size;
+  }
+}
+
+TEST(Json, ReadsFiles) {
+  const TempFolder folder;
+  EXPECT_EQ(ReadJsonFile(folder.Write("a.json", "[7]")).value()[0], 7);
+  EXPECT_EQ(ReadJsonFile(folder.File("none")).status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(ReadJsonFile(folder.Write("b.json", "[7")).status().message(),
+              HasSubstr(folder.File("b.json") + ": is not JSON"));
+}
+
+}  // namespace
+}  // namespace gdn
