@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model that is ready to run: weights, the pools of states and KV blocks, planned memory.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "backend/exec_context.h"
+#include "base/function_ref.h"
+#include "base/status.h"
+#include "model/batch.h"
+#include "model/config.h"
+#include "tensor/tensor.h"
+
+namespace gdn {
+
+// --prefill: which form of the rule a prompt takes.
+enum class PrefillMode : uint8_t {
+  kAuto,   // 16-bit models: chunk; f32 models: recurrent (the reference has no f32 chunk form)
+  kChunk,  // f32: without rounding points, kernel chunk_f32
+  kRecurrent,
+};
+
+struct ModelOptions {
+  Device device;
+  PrefillMode prefill = PrefillMode::kAuto;
+  std::string impl;  // forces a kernel in every op that has one of that name ("ref"), for tests
+};
+
+// What memory a model needs, by kind, in bytes.
+struct MemoryNeeds {
+  size_t weight_bytes = 0;
+  size_t state_bytes = 0;     // conv and recurrent states, per slot
+  size_t kv_block_bytes = 0;  // per block of kKvBlockSize tokens
+  size_t scratch_bytes = 0;   // activations and kernel scratch
+
+  size_t TotalBytes(const RunLimits& limits) const {
+    return weight_bytes + state_bytes * static_cast<size_t>(limits.num_slots) +
+           kv_block_bytes * static_cast<size_t>(limits.num_blocks) + scratch_bytes;
+  }
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  virtual const ModelConfig& config() const = 0;
+  virtual DType dtype() const = 0;  // D, the dtype of the embedding
+  virtual MemoryNeeds Needs(const RunLimits& limits) const = 0;
+
+  // Allocates the pools and the scratch memory for batches within limits. Once, before Forward.
+  virtual Status Plan(const RunLimits& limits) = 0;
+
+  // Runs one step. Returns the wanted logits [M, vocab] f32, rounded to D; they are valid until the
+  // next call. States and KV rows of the batch's sequences advance. Allocates nothing.
+  // Errors: kInvalidArgument for a batch outside the limits; nothing has advanced then.
+  virtual Result<ConstTensor> Forward(const Batch& batch) = 0;
+
+  virtual const KernelLog& kernels() const = 0;
+};
+
+using LoadProgress = FunctionRef<void(size_t done_bytes, size_t total_bytes)>;
+
+// Loads the checkpoint folder of any supported architecture. pool must outlive the model.
+Result<std::unique_ptr<Model>> LoadModel(const std::string& dir, const ModelOptions& options,
+                                         ThreadPool& pool, LoadProgress progress);
+
+// What that would take, from the headers of the checkpoint alone.
+Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& config,
+                                  const RunLimits& limits, int num_threads);
+
+}  // namespace gdn

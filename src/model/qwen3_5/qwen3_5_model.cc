@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/qwen3_5/qwen3_5_model.h"
+
+#include <optional>
+#include <utility>
+
+#include "model/layer_pools.h"
+#include "model/qwen3_5/memory.h"
+#include "model/qwen3_5/tensor_table.h"
+#include "model/qwen3_5/weights.h"
+#include "ops/embedding/embedding.h"
+#include "ops/linear/linear.h"
+#include "ops/rms_norm/rms_norm.h"
+#include "ops/rope/rope.h"
+
+namespace gdn::qwen3_5 {
+namespace {
+
+class Qwen35Model final : public Model {
+ public:
+  Qwen35Model(ModelConfig config, ModelOptions options, ThreadPool& pool, Weights weights,
+              size_t weight_bytes)
+      : config_(std::move(config)),
+        options_(std::move(options)),
+        pool_(pool),
+        weights_(std::move(weights)),
+        weight_bytes_(weight_bytes) {}
+
+  const ModelConfig& config() const override { return config_; }
+  DType dtype() const override { return weights_.dtype; }
+  const KernelLog& kernels() const override { return kernel_log_; }
+  MemoryNeeds Needs(const RunLimits& limits) const override;
+  Status Plan(const RunLimits& limits) override;
+  Result<ConstTensor> Forward(const Batch& batch) override;
+
+ private:
+  Status RunLayer(const LayerContext& ctx, int64_t index, const Stream& s) const;
+  Result<ConstTensor> Logits(const ExecContext& exec, Arena& arena, const Stream& s) const;
+  Status Norm(const ExecContext& exec, const OwnedTensor& weight, const Tensor& x,
+              const Tensor& residual) const;
+  PrefillRule Rule() const;
+
+  ModelConfig config_;
+  ModelOptions options_;
+  ThreadPool& pool_;
+  Weights weights_;
+  size_t weight_bytes_;
+
+  std::optional<StepPlan> plan_;
+  LayerPools pools_;
+  OwnedTensor rope_table_;  // [max_positions, rotary_dim] f32
+  Storage activations_;
+  Storage kernel_scratch_;
+  KernelLog kernel_log_;
+};
+
+PrefillRule Qwen35Model::Rule() const {
+  const bool is_f32 = weights_.dtype == DType::kF32;
+  const bool recurrent = options_.prefill == PrefillMode::kRecurrent ||
+                         (options_.prefill == PrefillMode::kAuto && is_f32);
+  return recurrent ? PrefillRule::kRecurrent : PrefillRule::kChunk;
+}
+
+MemoryNeeds Qwen35Model::Needs(const RunLimits& limits) const {
+  return qwen3_5::Needs(config_, weights_.dtype, weight_bytes_, limits, pool_.num_threads());
+}
+
+Status Qwen35Model::Plan(const RunLimits& limits) {
+  GDN_CHECK(!plan_.has_value());
+  GDN_ASSIGN_OR_RETURN(pools_, LayerPools::Allocate(config_, weights_.dtype, limits));
+  GDN_ASSIGN_OR_RETURN(
+      activations_,
+      Storage::Allocate(ActivationBytes(config_, weights_.dtype, limits), "activations"));
+  GDN_ASSIGN_OR_RETURN(kernel_scratch_,
+                       Storage::Allocate(KernelScratchBytes(config_, limits, pool_.num_threads()),
+                                         "kernel scratch"));
+  GDN_ASSIGN_OR_RETURN(
+      rope_table_, OwnedTensor::Allocate(DType::kF32, {limits.max_positions, config_.rotary_dim},
+                                         "the RoPE table"));
+  ExecContext exec;
+  exec.device = options_.device;
+  exec.pool = &pool_;
+  FillRopeTable(exec, config_.rope_theta, rope_table_.view);
+  plan_.emplace(limits);
+  return OkStatus();
+}
+
+Status Qwen35Model::Norm(const ExecContext& exec, const OwnedTensor& weight, const Tensor& x,
+                         const Tensor& residual) const {
+  return RmsNorm(
+      exec,
+      {.x = x, .weight = weight.view, .eps = config_.rms_norm_eps, .residual = residual, .out = x});
+}
+
+Status Qwen35Model::RunLayer(const LayerContext& ctx, int64_t index, const Stream& s) const {
+  const Layer& layer = weights_.layers[static_cast<size_t>(index)];
+  if (index == 0) {
+    // The stream is the embedding itself: there is no block output to add yet.
+    GDN_RETURN_IF_ERROR(RmsNorm(ctx.exec, {.x = s.residual,
+                                           .weight = layer.input_norm.view,
+                                           .eps = config_.rms_norm_eps,
+                                           .out = s.x}));
+  } else {
+    GDN_RETURN_IF_ERROR(Norm(ctx.exec, layer.input_norm, s.x, s.residual));
+  }
+  if (const auto* gated_delta_net = std::get_if<GatedDeltaNet>(&layer.mixer)) {
+    GDN_RETURN_IF_ERROR(gated_delta_net->Forward(ctx, Rule(), pools_.states(index), s.x));
+  } else {
+    GDN_RETURN_IF_ERROR(std::get<GatedAttention>(layer.mixer)
+                            .Forward(ctx, rope_table_.view, pools_.kv_cache(index), s.x));
+  }
+  GDN_RETURN_IF_ERROR(Norm(ctx.exec, layer.post_attention_norm, s.x, s.residual));
+  return layer.mlp.Forward(ctx, s.x);
+}
+
+Result<ConstTensor> Qwen35Model::Logits(const ExecContext& exec, Arena& arena,
+                                        const Stream& s) const {
+  const std::span<const int32_t> rows = plan_->batch().logit_rows;
+  const Tail tail(arena, weights_.dtype, config_, static_cast<int64_t>(rows.size()));
+  if (rows.empty()) return ConstTensor(tail.logits);
+  // Picking rows is an embedding lookup in the activations.
+  const Weight x_rows = Weight::View(s.x);
+  const Weight residual_rows = Weight::View(s.residual);
+  GDN_RETURN_IF_ERROR(Embedding(exec, {rows, &x_rows, tail.x}));
+  GDN_RETURN_IF_ERROR(Embedding(exec, {rows, &residual_rows, tail.residual}));
+  GDN_RETURN_IF_ERROR(Norm(exec, weights_.final_norm, tail.x, tail.residual));
+  GDN_RETURN_IF_ERROR(Linear(exec, {tail.x, &weights_.head_weight(), weights_.dtype, tail.logits}));
+  return ConstTensor(tail.logits);
+}
+
+Result<ConstTensor> Qwen35Model::Forward(const Batch& batch) {
+  GDN_CHECK(plan_.has_value());
+  GDN_RETURN_IF_ERROR(plan_->Build(batch, config_.vocab_size));
+  const ExecContext exec = {
+      .device = options_.device,
+      .pool = &pool_,
+      .scratch = Scratch({kernel_scratch_.data(), kernel_scratch_.size_bytes()}),
+      .kernel_log = &kernel_log_,
+      .impl = options_.impl};
+  Arena arena({activations_.data(), activations_.size_bytes()});
+  const Stream s(arena, weights_.dtype, config_, batch.num_tokens());
+  if (batch.num_tokens() > 0) {
+    GDN_RETURN_IF_ERROR(Embedding(exec, {batch.tokens, &weights_.embedding, s.residual}));
+    const LayerContext ctx{exec, *plan_, arena};
+    for (int64_t i = 0; i < config_.num_layers; ++i) {
+      GDN_RETURN_IF_ERROR(RunLayer(ctx, i, s));
+    }
+  }
+  return Logits(exec, arena, s);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> Load(const std::string& dir, ModelConfig config,
+                                    const ModelOptions& options, ThreadPool& pool,
+                                    LoadProgress progress) {
+  GDN_ASSIGN_OR_RETURN(const SafetensorsCheckpoint checkpoint, SafetensorsCheckpoint::Open(dir));
+  GDN_RETURN_IF_ERROR(CheckTensors(config, checkpoint));
+  size_t weight_bytes = 0;
+  const auto count_and_report = [&](size_t done, size_t total) {
+    weight_bytes = done;
+    progress(done, total);
+  };
+  GDN_ASSIGN_OR_RETURN(Weights weights, ReadWeights(config, checkpoint, pool, count_and_report));
+  return std::unique_ptr<Model>(std::make_unique<Qwen35Model>(std::move(config), options, pool,
+                                                              std::move(weights), weight_bytes));
+}
+
+Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& config,
+                                  const RunLimits& limits, int num_threads) {
+  GDN_ASSIGN_OR_RETURN(const SafetensorsCheckpoint checkpoint, SafetensorsCheckpoint::Open(dir));
+  GDN_RETURN_IF_ERROR(CheckTensors(config, checkpoint));
+  GDN_ASSIGN_OR_RETURN(const std::string prefix, FindPrefix(checkpoint));
+  GDN_ASSIGN_OR_RETURN(const ConstTensor embedding,
+                       checkpoint.Find(prefix + "embed_tokens.weight"));
+  return Needs(config, embedding.dtype, WeightBytes(config, checkpoint, prefix), limits,
+               num_threads);
+}
+
+}  // namespace gdn::qwen3_5
