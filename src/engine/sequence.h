@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One request inside the engine.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/sampler.h"
+
+namespace gdn {
+
+using RequestId = uint64_t;
+
+enum class FinishReason : uint8_t {
+  kNone,    // still running
+  kStop,    // a stop token was generated
+  kLength,  // max_new_tokens, or the context is full
+  kCancelled,
+  kError,  // its logits were not numbers
+};
+
+struct Request {
+  std::vector<int32_t> prompt;  // at least one token
+  int64_t max_new_tokens = 1;
+  std::vector<int32_t> stop_token_ids;
+  SamplingParams sampling;
+};
+
+struct Sequence {
+  RequestId id = 0;
+  std::vector<int32_t> tokens;  // prompt, then generated ones
+  int64_t num_prompt_tokens = 0;
+  int64_t num_computed_tokens = 0;  // whose states and KV rows are in the pools
+  int64_t max_tokens = 0;           // prompt and generated ones
+  std::vector<int32_t> stop_token_ids;
+  Sampler sampler;
+  int32_t state_slot = 0;
+  std::vector<int32_t> kv_blocks;
+  int64_t num_scheduled_tokens = 0;  // of the step being run
+
+  bool InPrefill() const { return num_computed_tokens < num_prompt_tokens; }
+  int64_t num_tokens() const { return static_cast<int64_t>(tokens.size()); }
+};
+
+}  // namespace gdn
