@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "base/str.h"
+#include "cli/commands.h"
+
+namespace gdn {
+namespace {
+
+// A prompt is text for a context of at most some 100,000s of tokens; what is longer is a mistake.
+constexpr size_t kMaxPromptBytes = size_t{64} << 20;
+
+Result<std::string> ReadStream(std::FILE* stream, const std::string& name) {
+  std::string out;
+  char buffer[1 << 16];
+  while (const size_t count = std::fread(buffer, 1, sizeof buffer, stream)) {
+    out.append(buffer, count);
+    if (out.size() > kMaxPromptBytes) {
+      return InvalidArgument(
+          StrCat(name, ": prompt is over ", HumanBytes(kMaxPromptBytes), ", want less"));
+    }
+  }
+  if (std::ferror(stream) != 0) {
+    return InvalidArgument(StrCat(name, ": cannot be read: ", std::strerror(errno)));
+  }
+  return out;
+}
+
+}  // namespace
+
+int Report(const Status& status) {
+  // Messages quote files and clients; a line is a line whatever they hold.
+  std::string line = status.message();
+  std::ranges::replace_if(
+      line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+  std::fprintf(stderr, "gdn: error: %s\n", line.c_str());
+  return status.code() == StatusCode::kInternal ? kExitFailure : kExitBadInput;
+}
+
+void AddPromptOptions(CLI::App& command, PromptOptions& options) {
+  CLI::Option* text = command.add_option("-p,--prompt", options.text, "The prompt");
+  command.add_option("-f,--file", options.file, "File with the prompt (default: stdin)")
+      ->excludes(text);
+}
+
+Result<std::string> ReadPrompt(const CLI::App& command, const PromptOptions& options) {
+  if (command.count("--prompt") > 0) return options.text;
+  if (command.count("--file") == 0) return ReadStream(stdin, "stdin");
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(options.file.c_str(), "rb"),
+                                                             std::fclose);
+  if (file == nullptr) {
+    return NotFound(StrCat(options.file, ": cannot be read: ", std::strerror(errno)));
+  }
+  return ReadStream(file.get(), options.file);
+}
+
+ProgressLine::ProgressLine(std::string label)
+    : label_(std::move(label)), enabled_(isatty(STDERR_FILENO) != 0) {}
+
+void ProgressLine::Update(size_t done_bytes, size_t total_bytes) {
+  if (!enabled_ || total_bytes == 0) return;
+  const int percent = static_cast<int>(done_bytes * 100 / total_bytes);
+  if (percent == last_percent_) return;
+  last_percent_ = percent;
+  std::fprintf(stderr, "\r%s %3d%% of %s", label_.c_str(), percent,
+               HumanBytes(total_bytes).c_str());
+}
+
+void ProgressLine::Finish() {
+  if (!enabled_ || last_percent_ < 0) return;
+  std::fprintf(stderr, "\r\x1b[K");
+}
+
+}  // namespace gdn

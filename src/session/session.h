@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text over the engine: a prompt in, text out as it comes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "engine/engine.h"
+#include "tokenizer/tokenizer.h"
+
+namespace gdn {
+
+struct SessionOptions {
+  std::string model_dir;
+  int num_threads = 1;
+  ModelOptions model;
+  EngineConfig engine;
+};
+
+struct GenerationParams {
+  int64_t max_new_tokens = 128;
+  SamplingParams sampling;
+};
+
+struct Completion {
+  std::vector<int32_t> prompt_tokens;
+  std::vector<int32_t> tokens;  // generated, a stop token included
+  std::string text;             // of the tokens, special ones left out; whole UTF-8 characters
+  FinishReason finish = FinishReason::kNone;
+  double prompt_ms = 0;  // until the first token was there
+  double gen_ms = 0;     // for the tokens after the first
+};
+
+class Session {
+ public:
+  // Checks that the memory is there, then loads tokenizer and model.
+  static Result<std::unique_ptr<Session>> Load(const SessionOptions& options,
+                                               LoadProgress progress);
+
+  const Tokenizer& tokenizer() const { return tokenizer_; }
+  const Engine& engine() const { return *engine_; }
+  double load_ms() const { return load_ms_; }
+
+  // on_text gets each piece of text, whole characters only. keep_going is asked before every step;
+  // the completion ends as cancelled when it says no.
+  Result<Completion> Complete(std::string_view prompt, const GenerationParams& params,
+                              FunctionRef<void(std::string_view piece)> on_text,
+                              FunctionRef<bool()> keep_going);
+
+ private:
+  Session(std::unique_ptr<ThreadPool> pool, Tokenizer tokenizer, std::unique_ptr<Engine> engine,
+          double load_ms);
+
+  std::unique_ptr<ThreadPool> pool_;  // outlives the engine's model
+  Tokenizer tokenizer_;
+  std::unique_ptr<Engine> engine_;
+  double load_ms_;
+};
+
+}  // namespace gdn
