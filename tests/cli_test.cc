@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program as a person or a script meets it: exit codes, stdout, stderr.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace gdn {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kTiny = std::string(GDN_SOURCE_DIR) + "/models/tiny";
+
+struct Outcome {
+  int exit_code;
+  std::string out;
+  std::string err;
+};
+
+std::string Slurp(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    const testing::TestInfo* info = testing::UnitTest::GetInstance()->current_test_info();
+    dir_ = std::filesystem::temp_directory_path() /
+           ("gdn_cli_" + std::string(info->name()) + "_" + std::to_string(getpid()));
+    std::filesystem::create_directories(dir_);
+  }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+
+  // arguments are words of a shell.
+  Outcome Gdn(const std::string& arguments) const {
+    const std::string out = (dir_ / "out").string();
+    const std::string err = (dir_ / "err").string();
+    const std::string command =
+        std::string("'" GDN_BINARY "' ") + arguments + " >'" + out + "' 2>'" + err + "'";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Slurp(out), Slurp(err)};
+  }
+
+  // Exit code 2, nothing on stdout, one line on stderr that holds all the words.
+  void ExpectBadInput(const std::string& arguments, const std::vector<std::string>& words) const {
+    SCOPED_TRACE(arguments);
+    const Outcome outcome = Gdn(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_TRUE(outcome.err.starts_with("gdn: error: ")) << outcome.err;
+    for (const std::string& word : words) {
+      EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " in " << outcome.err;
+    }
+  }
+
+  std::string CopyOfTiny() const {
+    const std::filesystem::path copy = dir_ / "model";
+    std::filesystem::copy(kTiny, copy);
+    return copy.string();
+  }
+
+  std::filesystem::path dir_;
+};
+
+TEST_F(Cli, GreedyRunsAreEqual) {
+  const std::string run =
+      "run -m " + kTiny + " -p 'In the beginning' -n 64 --temp 0 --json --threads ";
+  const Outcome one = Gdn(run + "1");
+  const Outcome two = Gdn(run + "2");
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  const Json a = Json::parse(one.out);
+  const Json b = Json::parse(two.out);
+  EXPECT_EQ(a["tokens"], b["tokens"]);
+  EXPECT_EQ(a["text"], b["text"]);
+  EXPECT_EQ(a["tokens"].size(), 64U);
+  EXPECT_EQ(a["finish_reason"], "length");
+  EXPECT_EQ(a["device"], "cpu");
+  for (const char* key :
+       {"load_ms", "prompt_ms", "prompt_tps", "gen_ms", "gen_tps", "peak_bytes"}) {
+    EXPECT_GT(a["timings"][key].get<double>(), 0) << key;
+  }
+  const auto chunk = a["kernels"]["gated_delta_rule_chunk"].get<std::string>();
+  EXPECT_TRUE(chunk.starts_with("gated_delta_rule_chunk_bf16__")) << chunk;
+}
+
+TEST_F(Cli, TextOfARunIsThatOfItsJson) {
+  const std::string run = "run -m " + kTiny + " -p 'And God said' -n 40 --seed 3 ";
+  const Outcome plain = Gdn(run);
+  const Outcome json = Gdn(run + "--json");
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(plain.out, Json::parse(json.out)["text"].get<std::string>() + "\n");
+  EXPECT_NE(plain.err.find("tokens/s"), std::string::npos);
+  EXPECT_EQ(plain.err.find('\r'), std::string::npos) << "a bar in a pipe";
+  EXPECT_EQ(json.err, "");
+}
+
+TEST_F(Cli, SeedDecidesTheText) {
+  const std::string run = "run -m " + kTiny + " -p 'Now' -n 32 --temp 1.2 --json --seed ";
+  const auto tokens = [&](const std::string& seed) {
+    return Json::parse(Gdn(run + seed).out)["tokens"];
+  };
+  EXPECT_EQ(tokens("5"), tokens("5"));
+  EXPECT_NE(tokens("5"), tokens("6"));
+}
+
+TEST_F(Cli, PromptComesFromAFileOrStdin) {
+  const std::filesystem::path prompt = dir_ / "prompt.txt";
+  std::ofstream(prompt) << "In the beginning";
+  const std::string rest = " -n 8 --temp 0 --json";
+  const Json from_text = Json::parse(Gdn("run -m " + kTiny + " -p 'In the beginning'" + rest).out);
+  const Json from_file = Json::parse(Gdn("run -m " + kTiny + " -f " + prompt.string() + rest).out);
+  const Json from_stdin = Json::parse(Gdn("run -m " + kTiny + rest + " <" + prompt.string()).out);
+  EXPECT_EQ(from_file["tokens"], from_text["tokens"]);
+  EXPECT_EQ(from_stdin["tokens"], from_text["tokens"]);
+}
+
+TEST_F(Cli, PrefillFormIsShown) {
+  const auto kernels = [&](const std::string& form) {
+    return Json::parse(
+        Gdn("run -m " + kTiny + " -p 'a b c' -n 1 --json --prefill " + form).out)["kernels"];
+  };
+  EXPECT_TRUE(kernels("auto").contains("gated_delta_rule_chunk"));
+  EXPECT_TRUE(kernels("chunk").contains("gated_delta_rule_chunk"));
+  EXPECT_FALSE(kernels("recurrent").contains("gated_delta_rule_chunk"));
+  EXPECT_TRUE(kernels("recurrent").contains("gated_delta_rule_recurrent"));
+}
+
+TEST_F(Cli, TokenizeThereAndBack) {
+  const Outcome there = Gdn("tokenize -m " + kTiny + " --json -p 'In the beginning'");
+  ASSERT_EQ(there.exit_code, 0) << there.err;
+  std::string ids;
+  const Json tokens = Json::parse(there.out)["tokens"];
+  for (const int id : tokens) ids += " " + std::to_string(id);
+  const Outcome back = Gdn("tokenize -m " + kTiny + " --json --decode" + ids);
+  EXPECT_EQ(Json::parse(back.out)["text"], "In the beginning");
+}
+
+TEST_F(Cli, InspectAndDevicesAndVersion) {
+  const Json inspect = Json::parse(Gdn("inspect " + kTiny + " --json").out);
+  EXPECT_EQ(inspect["config"]["linear_value_heads"], 6);
+  EXPECT_GT(inspect["memory"]["weight_bytes"].get<int64_t>(), 3'000'000);
+  EXPECT_FALSE(inspect["tensors"].empty());
+  EXPECT_EQ(Json::parse(Gdn("devices --json").out)[0]["name"], "cpu");
+  EXPECT_NE(Gdn("--version").out.find("backends: cpu"), std::string::npos);
+  EXPECT_EQ(Gdn("--help").exit_code, 0);
+}
+
+TEST_F(Cli, RefusesBadOptions) {
+  const std::string run = "run -m " + kTiny + " -p x ";
+  ExpectBadInput("", {"subcommand"});
+  ExpectBadInput("fly", {"fly"});
+  ExpectBadInput("run -p x", {"--model"});
+  ExpectBadInput(run + "--nonsense", {"--nonsense"});
+  ExpectBadInput(run + "-n 0", {"0", "at least 1"});
+  ExpectBadInput(run + "-n many", {"many"});
+  ExpectBadInput(run + "--temp -1", {"temperature", "-1"});
+  ExpectBadInput(run + "--top-p 2", {"top_p", "2"});
+  ExpectBadInput(run + "-t 0", {"threads"});
+  ExpectBadInput(run + "-c 100000000", {"context", "100000000"});
+  ExpectBadInput(run + "--device vulkan", {"vulkan", "cpu"});
+  ExpectBadInput(run + "--prefill fast", {"fast"});
+  ExpectBadInput(run + "--log-level loud", {"loud"});
+  ExpectBadInput(run + "-f " + kTiny + "/config.json", {"--file"});
+}
+
+TEST_F(Cli, RefusesBadPrompts) {
+  ExpectBadInput("run -m " + kTiny + " -p ''", {"prompt is empty"});
+  ExpectBadInput("run -m " + kTiny + " </dev/null", {"prompt is empty"});
+  ExpectBadInput("run -m " + kTiny + " -f " + (dir_ / "none").string(), {"none"});
+  ExpectBadInput("run -m " + kTiny + " -f " + dir_.string(), {dir_.string()});
+  ExpectBadInput("run -m " + kTiny + " -p \"$(printf 'a\\377b')\"", {"UTF-8"});
+  ExpectBadInput("run -m " + kTiny + " -c 8 -p 'a long text of more than eight tokens, surely so'",
+                 {"prompt is", "at most 7"});
+}
+
+TEST_F(Cli, RefusesBadCheckpoints) {
+  const std::string run = " -p x -n 1";
+  ExpectBadInput("run -m " + (dir_ / "none").string() + run, {"none", "config.json"});
+  const std::string model = CopyOfTiny();
+  std::filesystem::resize_file(model + "/model.safetensors", 1'000'000);
+  ExpectBadInput("run -m " + model + run, {"model.safetensors"});
+  std::filesystem::resize_file(model + "/model.safetensors", 4);
+  ExpectBadInput("run -m " + model + run, {"model.safetensors"});
+  std::filesystem::remove(model + "/model.safetensors");
+  ExpectBadInput("run -m " + model + run, {"model.safetensors"});
+  std::filesystem::copy_file(kTiny + "/model.safetensors", model + "/model.safetensors");
+  std::ofstream(model + "/tokenizer.json") << "{\"model\": {\"type\": \"Unigram\"}}";
+  ExpectBadInput("run -m " + model + run, {"tokenizer.json"});
+  std::ofstream(model + "/config.json") << "{\"architectures\": [\"LlamaForCausalLM\"]}";
+  ExpectBadInput("run -m " + model + run, {"config.json", "LlamaForCausalLM"});
+}
+
+TEST_F(Cli, RefusesAConfigOfAnotherSize) {
+  const std::string model = CopyOfTiny();
+  Json config = Json::parse(Slurp(kTiny + "/config.json"));
+  config["vocab_size"] = 3000;
+  std::ofstream(model + "/config.json") << config.dump();
+  ExpectBadInput("run -m " + model + " -p x -n 1", {"embed_tokens.weight", "3000"});
+}
+
+}  // namespace
+}  // namespace gdn
