@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What ./quickstart, ./test and tools/ share: the package lists and a few functions. Source it.
+
+# Debian 12 names.
+# shellcheck disable=SC2034  # used by those who source this
+PACKAGES_BUILD=(g++ cmake ninja-build pkg-config ccache libhwy-dev nlohmann-json3-dev libcli11-dev
+  libpcre2-dev libutf8proc-dev)
+# shellcheck disable=SC2034
+PACKAGES_TEST=(libgtest-dev libgmock-dev python3)
+# shellcheck disable=SC2034
+PACKAGES_TEST_ALL=(clang clang-tidy clang-format libclang-rt-14-dev)
+
+say() { printf '== %s\n' "$*"; }
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# missing_packages NAME...: those that dpkg does not have installed, one a line.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    if [[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" != installed ]]; then
+      printf '%s\n' "$package"
+    fi
+  done
+}
+
+# need_packages NAME...: installs what is missing; without the means to, says what and stops.
+need_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "not a Debian system: taking it on trust that these are there: $*"
+    return
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  if [[ ${#missing[@]} -eq 0 ]]; then
+    say "all ${#} packages are there"
+    return
+  fi
+  local by_hand="apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+  local as_root=()
+  if [[ $EUID -ne 0 ]]; then
+    command -v sudo >/dev/null ||
+      fail "packages are missing, and there is no sudo to install them. As root: $by_hand"
+    as_root=(sudo)
+    [[ -t 0 ]] || as_root=(sudo -n) # nobody is there to type a password
+  fi
+  command -v apt-get >/dev/null || fail "packages are missing, and there is no apt-get: ${missing[*]}"
+  say "installing with apt-get: ${missing[*]}"
+  if ! "${as_root[@]}" apt-get update -q ||
+    ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -q --no-install-recommends "${missing[@]}"; then
+    fail "apt-get did not install the packages. By hand, as root: $by_hand"
+  fi
+}
+
+# max_jobs MIB: parallel jobs that take MIB of memory each: as many as there are cores and room for.
+max_jobs() {
+  local cores memory_mib limit jobs
+  cores=$(nproc)
+  memory_mib=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
+  if [[ -r /sys/fs/cgroup/memory.max ]] && read -r limit </sys/fs/cgroup/memory.max &&
+    [[ $limit != max ]] && ((limit / 1048576 < memory_mib)); then
+    memory_mib=$((limit / 1048576))
+  fi
+  jobs=$((memory_mib / $1))
+  ((jobs > cores)) && jobs=$cores
+  ((jobs < 1)) && jobs=1
+  printf '%d\n' "$jobs"
+}
