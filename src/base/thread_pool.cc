@@ -10,6 +10,9 @@ namespace {
 // microseconds, and a wake-up through the kernel costs tens of them.
 constexpr int kSpins = 4000;
 
+// A next task that no run has.
+constexpr uint32_t kClosed = 0xFFFFFFFF;
+
 inline void Pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -28,40 +31,53 @@ ThreadPool::ThreadPool(int num_threads) {
 
 ThreadPool::~ThreadPool() {
   stopping_.store(true, std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_release);
-  generation_.notify_all();
+  run_.fetch_add(1, std::memory_order_release);
+  run_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadPool::Drain(int worker) {
+void ThreadPool::Drain(uint32_t run, int worker) {
   for (;;) {
-    const int64_t index = next_.fetch_add(1, std::memory_order_relaxed);
-    if (index >= num_tasks_) return;
-    (*task_)(index, worker);
+    uint64_t ticket = ticket_.load(std::memory_order_acquire);
+    if (ticket >> 32 != run) return;
+    const uint32_t num_tasks = num_tasks_.load(std::memory_order_acquire);
+    const auto index = static_cast<uint32_t>(ticket);
+    if (index >= num_tasks) return;
+    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
+    // From here the run cannot end before this task does.
+    (*task_.load(std::memory_order_relaxed))(index, worker);
+    if (completed_.fetch_add(1, std::memory_order_acq_rel) + 1 == num_tasks) {
+      completed_.notify_all();
+    }
   }
 }
 
-void ThreadPool::Run(int64_t num_tasks, FunctionRef<void(int64_t, int)> task) {
+void ThreadPool::Run(int64_t num_tasks, Task task) {
   if (num_tasks <= 0) return;
   if (threads_.empty() || num_tasks == 1) {
     for (int64_t index = 0; index < num_tasks; ++index) task(index, 0);
     return;
   }
-  task_ = &task;
-  num_tasks_ = num_tasks;
-  next_.store(0, std::memory_order_relaxed);
-  working_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_release);
-  generation_.notify_all();
-  Drain(0);
-  // Every worker reports back, even one that found no task left: only then may task_ be reused.
+  GDN_CHECK(num_tasks < kClosed);
+  const auto count = static_cast<uint32_t>(num_tasks);
+  const uint32_t run = run_.load(std::memory_order_relaxed) + 1;
+  // The last run's ticket is void before anything of this run shows: a late worker that sees the
+  // new number of tasks must not find the old ticket good for one more.
+  ticket_.store((uint64_t{run} << 32) | kClosed, std::memory_order_release);
+  task_.store(&task, std::memory_order_relaxed);
+  completed_.store(0, std::memory_order_relaxed);
+  num_tasks_.store(count, std::memory_order_release);
+  ticket_.store(uint64_t{run} << 32, std::memory_order_release);
+  run_.store(run, std::memory_order_release);
+  run_.notify_all();
+  Drain(run, 0);
   for (int spins = 0;; ++spins) {
-    const int working = working_.load(std::memory_order_acquire);
-    if (working == 0) return;
+    const uint32_t completed = completed_.load(std::memory_order_acquire);
+    if (completed == count) return;
     if (spins < kSpins) {
       Pause();
     } else {
-      working_.wait(working, std::memory_order_acquire);
+      completed_.wait(completed, std::memory_order_acquire);
     }
   }
 }
@@ -70,14 +86,13 @@ void ThreadPool::WorkerLoop(int worker) {
   uint32_t seen = 0;
   for (;;) {
     for (int spins = 0; spins < kSpins; ++spins) {
-      if (generation_.load(std::memory_order_acquire) != seen) break;
+      if (run_.load(std::memory_order_acquire) != seen) break;
       Pause();
     }
-    generation_.wait(seen, std::memory_order_acquire);
-    ++seen;
+    run_.wait(seen, std::memory_order_acquire);
+    seen = run_.load(std::memory_order_acquire);
     if (stopping_.load(std::memory_order_relaxed)) return;
-    Drain(worker);
-    if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_all();
+    Drain(seen, worker);
   }
 }
 

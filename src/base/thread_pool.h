@@ -26,19 +26,26 @@ class ThreadPool {
   int num_threads() const { return static_cast<int>(threads_.size()) + 1; }
 
   // Calls task(index, worker) once for each index in [0, num_tasks), worker in [0, num_threads()),
-  // and returns when all have returned. One call at a time; tasks must not call Run.
+  // and returns when all have returned. num_tasks < 2^32 - 1. One call at a time; tasks must not
+  // call Run.
   void Run(int64_t num_tasks, FunctionRef<void(int64_t index, int worker)> task);
 
  private:
+  using Task = FunctionRef<void(int64_t index, int worker)>;
+
   void WorkerLoop(int worker);
-  void Drain(int worker);
+  void Drain(uint32_t run, int worker);
 
   std::vector<std::thread> threads_;
-  const FunctionRef<void(int64_t, int)>* task_ = nullptr;
-  int64_t num_tasks_ = 0;
-  alignas(64) std::atomic<int64_t> next_{0};
-  alignas(64) std::atomic<uint32_t> generation_{0};
-  alignas(64) std::atomic<int> working_{0};
+  // Of the run under way. Written between runs alone; read by workers that may be late, who then
+  // find the run's number changed and use nothing of what they read.
+  std::atomic<const Task*> task_{nullptr};
+  std::atomic<uint32_t> num_tasks_{0};
+  // High half: the run's number; low half: the next task. One word, so that a worker that slept
+  // through a run cannot take a task of the next one by mistake, and nobody has to wait for it.
+  alignas(64) std::atomic<uint64_t> ticket_{0};
+  alignas(64) std::atomic<uint32_t> completed_{0};
+  alignas(64) std::atomic<uint32_t> run_{0};  // what idle workers wait for to change
   std::atomic<bool> stopping_{false};
 };
 

@@ -42,6 +42,19 @@ TEST_P(ThreadPoolOf, WorkersAreNumberedAndOwnTheirScratch) {
   EXPECT_EQ(total, 5000 * 4999 / 2);
 }
 
+// More threads than cores and runs of changing size: workers come late to most of them.
+TEST(ThreadPool, LateWorkersTakeNothingOfTheNextRun) {
+  ThreadPool pool(16);
+  for (int run = 0; run < 2000; ++run) {
+    const int64_t num_tasks = 2 + run * 7 % 23;
+    std::vector<std::atomic<int>> calls(static_cast<size_t>(num_tasks));
+    pool.Run(num_tasks, [&](int64_t index, int) {
+      calls[static_cast<size_t>(index)].fetch_add(1, std::memory_order_relaxed);
+    });
+    for (const auto& count : calls) ASSERT_EQ(count.load(), 1) << "run " << run;
+  }
+}
+
 // Each run reads what the last one wrote: a run that returns early or starts late shows.
 TEST_P(ThreadPoolOf, ManyRunsFollowOneAnother) {
   ThreadPool pool(GetParam());
