@@ -127,12 +127,11 @@ double WorstError(const TestLogits& ours, std::span<const float> reference) {
     double error = 0;
     double largest = 0;
     for (size_t i = 0; i < row.size(); ++i) {
-      // Written so that NaN is an error.
-      const double difference = std::abs(static_cast<double>(row[i]) - wanted[i]);
-      if (!(difference <= error)) error = difference;
+      if (!std::isfinite(row[i])) return HUGE_VAL;
+      error = std::max(error, std::abs(static_cast<double>(row[i]) - wanted[i]));
       largest = std::max(largest, std::abs(static_cast<double>(wanted[i])));
     }
-    if (!(error / largest <= worst)) worst = error / largest;
+    worst = std::max(worst, error / largest);
   }
   return worst;
 }

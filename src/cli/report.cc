@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -21,9 +22,9 @@ constexpr size_t kMaxPromptBytes = size_t{64} << 20;
 
 Result<std::string> ReadStream(std::FILE* stream, const std::string& name) {
   std::string out;
-  char buffer[1 << 16];
-  while (const size_t count = std::fread(buffer, 1, sizeof buffer, stream)) {
-    out.append(buffer, count);
+  std::array<char, 4096> buffer;
+  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), stream)) {
+    out.append(buffer.data(), count);
     if (out.size() > kMaxPromptBytes) {
       return InvalidArgument(
           StrCat(name, ": prompt is over ", HumanBytes(kMaxPromptBytes), ", want less"));

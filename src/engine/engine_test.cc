@@ -164,6 +164,7 @@ TEST(Engine, AnswersEqualThoseOfARequestAlone) {
   }
   Harness h({.context_tokens = 300, .max_seqs = 2, .prefill_tokens = 64});
   std::vector<RequestId> ids;
+  ids.reserve(requests.size());
   for (const auto& [prompt, count] : requests) ids.push_back(h.Submit(prompt, count));
   h.Drain();
   for (size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(h.tokens[ids[i]], alone[i]);

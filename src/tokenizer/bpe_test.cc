@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <map>
 #include <string>
 #include <thread>
@@ -127,9 +127,9 @@ TEST(Bpe, ALongPieceIsNotQuadratic) {
   ASSERT_TRUE(bpe.ok());
   Bpe::Scratch scratch;
   std::vector<int32_t> ids;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   ASSERT_TRUE(bpe->Encode(std::string(1000003, 'a'), scratch, ids).ok());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
   ASSERT_EQ(ids.size(), 125002U);
   EXPECT_EQ(ids[0], 3);
   EXPECT_EQ(ids[125000], 1);

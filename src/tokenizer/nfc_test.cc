@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <utf8proc.h>
 
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include "base/rng.h"
@@ -75,9 +75,9 @@ TEST(Nfc, EachCodePointIsSeenByTheQuickCheck) {
 TEST(Nfc, ALongRunOfMarksInTheWrongOrderIsNotQuadratic) {
   std::string text = "e";
   for (int i = 0; i < 250000; ++i) text += "\u0301\u0316";
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const std::string composed = ToNfc(text);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
   EXPECT_EQ(composed.size(), text.size() - 1);  // one mark composes with the letter
 }
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -156,12 +156,12 @@ TEST(Regex, LongRunsAreLinear) {
     while (text.size() < 1000000) text += unit;
     MatchScratch scratch(text.size());
     size_t covered = 0;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     const Status status =
         regex->FindAll(text, scratch, [&](size_t begin, size_t end) { covered += end - begin; });
     EXPECT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(covered, text.size());
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << unit;
+    EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC) << unit;
   }
 }
 
@@ -172,11 +172,11 @@ TEST(Regex, AHostilePatternGivesUp) {
     ASSERT_TRUE(regex.ok()) << pattern;
     const std::string text(3000, 'a');
     MatchScratch scratch(0);
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     const Status status = regex->FindAll(text, scratch, [](size_t, size_t) {});
     ASSERT_FALSE(status.ok()) << pattern;
     EXPECT_THAT(status.message(), HasSubstr("gave up on a text of 3000 bytes"));
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60)) << pattern;
+    EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC) << pattern;
   }
 }
 
