@@ -47,7 +47,7 @@ ModelConfig Good(const nlohmann::json& json) {
 Status ErrorWith(const std::string& key, const nlohmann::json& value) {
   nlohmann::json json = Flat();
   json[key] = value;
-  const Status status = Parse(json).status();
+  Status status = Parse(json).status();
   EXPECT_THAT(status.message(), HasSubstr("c.json: "));
   return status;
 }

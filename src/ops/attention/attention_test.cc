@@ -346,7 +346,8 @@ std::vector<float> NormAndRope(std::vector<float> x, const std::vector<float>& w
     for (int64_t d = 0; d < dim; ++d) {
       row[d] = static_cast<float>(row[d] * inverse * (1.0 + weight[static_cast<size_t>(d)]));
     }
-    const auto position = static_cast<float>(r / num_heads);
+    const int64_t token = r / num_heads;
+    const auto position = static_cast<float>(token);
     for (int64_t i = 0; i < rotary_dim / 2; ++i) {
       const float exponent = static_cast<float>(2 * i) / static_cast<float>(rotary_dim);
       const double angle = position * (1.0F / std::pow(base, exponent));

@@ -94,7 +94,8 @@ void ExpectSame(const ConvInputs& got, const ConvInputs& want, DType dtype) {
 class CausalConv1dKernels : public testing::TestWithParam<std::tuple<DType, int64_t>> {};
 
 TEST_P(CausalConv1dKernels, MatchReference) {
-  const auto [dtype, taps] = GetParam();
+  const auto dtype = std::get<0>(GetParam());
+  const auto taps = std::get<1>(GetParam());
   const std::vector<std::vector<int64_t>> batches = {{1},
                                                      {2},
                                                      {3},

@@ -83,8 +83,8 @@ HWY_INLINE void InvertDiagonal(const float* HWY_RESTRICT a, float* HWY_RESTRICT 
 
 // Rows and columns [0, 16 * num_blocks) of x = (I + A)^-1. A: the strictly lower part is read. The
 // block formulas and their order are the reference's (README.md, solve_tril).
-HWY_NOINLINE void InvertUnitLower(const float* HWY_RESTRICT a, float* HWY_RESTRICT x,
-                                  size_t num_blocks) {
+inline HWY_NOINLINE void InvertUnitLower(const float* HWY_RESTRICT a, float* HWY_RESTRICT x,
+                                         size_t num_blocks) {
   const DBlock d;
   const auto at = [](size_t i, size_t j) { return (i * kInverseStride + j) * kBlock; };
   HWY_ALIGN BlockBuffer sum;

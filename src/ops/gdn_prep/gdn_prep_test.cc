@@ -109,7 +109,8 @@ TEST_P(GdnPrepKernels, MatchReference) {
 
 // Against f64, written out once more.
 TEST_P(GdnPrepKernels, AreTheFormula) {
-  const auto [dtype, form] = GetParam();
+  const auto dtype = std::get<0>(GetParam());
+  const auto form = std::get<1>(GetParam());
   PrepInputs inputs({dtype, form, 40, 2, 6, 128});
   inputs.decode_beta = DecodeBeta::kF32;
   ForEachKernel([&](std::string_view impl) {

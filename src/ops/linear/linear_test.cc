@@ -96,7 +96,8 @@ class LinearShapes
     : public testing::TestWithParam<std::tuple<DType, std::tuple<int64_t, int64_t, int64_t>>> {};
 
 TEST_P(LinearShapes, MatchReferenceBitForBit) {
-  const auto [dtype, shape] = GetParam();
+  const auto dtype = std::get<0>(GetParam());
+  const auto shape = std::get<1>(GetParam());
   const auto [m, n, k] = shape;
   DispatchFloat(dtype, [m = m, n = n, k = k](auto element) {
     using T = decltype(element);

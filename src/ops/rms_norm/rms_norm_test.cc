@@ -52,7 +52,9 @@ Outcome RunCase(const Problem& problem, std::string_view impl) {
 class RmsNormCases : public testing::TestWithParam<RowsCase> {};
 
 TEST_P(RmsNormCases, EveryTargetHasTheBitsOfTheReference) {
-  const auto [dtype, rows, n] = GetParam();
+  const auto dtype = std::get<0>(GetParam());
+  const auto rows = std::get<1>(GetParam());
+  const auto n = std::get<2>(GetParam());
   for (const RmsNormStyle style : {RmsNormStyle::kGemma, RmsNormStyle::kPlain}) {
     for (const bool with_residual : {false, true}) {
       for (const int64_t gap : {0, 5}) {
