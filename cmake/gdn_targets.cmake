@@ -60,7 +60,7 @@ function(gdn_add_fuzzer source)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     set(corpus "${CMAKE_CURRENT_BINARY_DIR}/${target}_corpus")
     file(MAKE_DIRECTORY "${corpus}")
-    add_test(NAME fuzz.${target} COMMAND ${target} -max_total_time=30 -rss_limit_mb=2048 -timeout=10
+    add_test(NAME fuzz.${target} COMMAND ${target} -max_total_time=30 -rss_limit_mb=2048 -timeout=25
                                          "${corpus}" "${seeds}")
     set_tests_properties(fuzz.${target} PROPERTIES LABELS slow)
     add_dependencies(gdn_fuzzers ${target})

@@ -78,7 +78,7 @@ uint32_t Bpe::UpdateRank(Scratch& scratch, int32_t at) const {
 void Bpe::MergeAll(Scratch& scratch) const {
   auto& symbols = scratch.symbols;
   auto& queue = scratch.queue;
-  const std::greater<uint64_t> lowest_first;
+  const std::greater<> lowest_first;
   const auto push = [&](int32_t at) {
     const uint32_t rank = UpdateRank(scratch, at);
     if (rank == kNoMerge) return;

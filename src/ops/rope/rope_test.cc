@@ -79,7 +79,8 @@ std::string RopeCaseName(const testing::TestParamInfo<RopeCase>& param_info) {
 class RopeCases : public testing::TestWithParam<RopeCase> {};
 
 TEST_P(RopeCases, EveryTargetHasTheBitsOfTheReference) {
-  const auto& [dtype, size] = GetParam();
+  const DType dtype = std::get<0>(GetParam());
+  const HeadsCase& size = std::get<1>(GetParam());
   for (const int64_t gap : {0, 3}) {
     const TestRows want = RunCase(size, dtype, gap, 1, "ref");
     ForEachSimdTarget([&] {
