@@ -103,7 +103,10 @@ Result<int32_t> Sampler::Sample(std::span<const float> logits) {
   logits_ = logits;
   FindBlockMaxima();
   if (max_ == -kInfinity) {
-    return Internal(StrCat("sampler: all ", vocab_size_, " logits are NaN or -inf"));
+    return InvalidArgument(
+        StrCat("sampler: all ", vocab_size_,
+               " logits are NaN or -inf, want one number among them: the model's "
+               "weights are broken"));
   }
   if (params_.temperature == 0) return NthTie(max_, 1);
   Prefix kept{-kInfinity, std::numeric_limits<int32_t>::max()};

@@ -36,7 +36,7 @@ class Sampler {
   Sampler(const SamplingParams& params, int64_t vocab_size);
 
   // logits [vocab_size]. NaN and -inf are never chosen; where some are +inf, only those are.
-  // Errors: kInternal where no token can be chosen. Allocates nothing but an error's text.
+  // Errors: kInvalidArgument where no token can be chosen. Allocates nothing but an error's text.
   Result<int32_t> Sample(std::span<const float> logits);
 
  private:

@@ -127,7 +127,7 @@ TEST(Sampler, SaysSoWhereNoTokenCanBeChosen) {
        {SamplingParams{}, SamplingParams{.temperature = 1, .top_k = 2, .top_p = 0.5F}}) {
     Sampler sampler(params, 3);
     const Result<int32_t> id = sampler.Sample(std::vector<float>{kNan, -kInf, kNan});
-    EXPECT_EQ(id.status().code(), StatusCode::kInternal);
+    EXPECT_EQ(id.status().code(), StatusCode::kInvalidArgument);
     EXPECT_THAT(id.status().message(), HasSubstr("all 3 logits are NaN or -inf"));
     EXPECT_EQ(*sampler.Sample(std::vector<float>{kNan, 1, kNan}), 1);  // and goes on
   }

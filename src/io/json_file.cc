@@ -17,6 +17,10 @@ Status CheckLimits(std::string_view text, const std::string& file_name, const Js
     return InvalidArgument(StrCat(file_name, ": has ", HumanBytes(text.size()),
                                   " of JSON, must have at most ", HumanBytes(limits.max_bytes)));
   }
+  // The parser takes a NUL for the end of the text and would not see what follows.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    return InvalidArgument(StrCat(file_name, ": JSON holds a NUL at byte ", nul, ", want none"));
+  }
   int depth = 0;
   size_t values = 1;
   for (size_t i = 0; i < text.size(); ++i) {

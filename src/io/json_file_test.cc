@@ -35,6 +35,12 @@ TEST(Json, NamesFileAndByteOfASyntaxError) {
   EXPECT_THAT(Error("1e999"), HasSubstr("f.json: JSON cannot be read"));
 }
 
+TEST(Json, RefusesANul) {
+  const Result<nlohmann::json> result = ParseJson(std::string_view("{}\0{}", 5), "a.json");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().message(), "a.json: JSON holds a NUL at byte 2, want none");
+}
+
 TEST(Json, LimitsDepth) {
   EXPECT_TRUE(ParseJson(Nested(64), "f").ok());
   EXPECT_THAT(Error(Nested(65)), HasSubstr("byte 64 is nested deeper than 64"));

@@ -66,7 +66,7 @@ Status Tokenizer::Impl::Build(TokenizerJson json) {
   GDN_ASSIGN_OR_RETURN(TokenizerConfig config, ReadTokenizerConfig(json.tree));
   if (!json.has_vocab) return InvalidArgument("model.vocab is missing, must be an object");
   if (!json.has_merges) return InvalidArgument("model.merges is missing, must be a list");
-  GDN_ASSIGN_OR_RETURN(vocabulary, Vocabulary::Create(std::move(json.vocab)));
+  GDN_ASSIGN_OR_RETURN(vocabulary, Vocabulary::Create(json.vocab));
   GDN_ASSIGN_OR_RETURN(bpe, Bpe::Create(vocabulary, json.merges, config.ignore_merges));
   nfc = config.nfc;
   pre_tokenizer = std::move(config.pre_tokenizer);

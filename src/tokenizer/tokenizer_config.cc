@@ -261,7 +261,8 @@ Status ReadModel(const json& tree, TokenizerConfig& out) {
   }
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     const json& value = Field(model, key);
-    if (value.is_null() || value == "") continue;
+    const auto* text = value.get_ptr<const std::string*>();
+    if (value.is_null() || (text != nullptr && text->empty())) continue;
     return Wrong(StatusCode::kUnsupported, StrCat("model.", key), value, "null or empty");
   }
   const json& dropout = Field(model, "dropout");

@@ -208,6 +208,10 @@ class Reader {
 }  // namespace
 
 Result<TokenizerJson> ParseTokenizerJson(std::string_view text, const std::string& file_name) {
+  // The parser takes a NUL for the end of the text and would not see what follows.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    return InvalidArgument(StrCat(file_name, ": holds a NUL at byte ", nul, ", want none"));
+  }
   TokenizerJson out;
   Reader reader(out);
   try {

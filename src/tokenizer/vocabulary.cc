@@ -11,13 +11,14 @@ Vocabulary::Token& Vocabulary::Slot(int32_t id) {
   return tokens_[static_cast<size_t>(id)];
 }
 
-Result<Vocabulary> Vocabulary::Create(std::vector<std::pair<std::string, int32_t>> model_tokens) {
+Result<Vocabulary> Vocabulary::Create(
+    const std::vector<std::pair<std::string, int32_t>>& model_tokens) {
   Vocabulary vocabulary;
   vocabulary.ids_.reserve(model_tokens.size());
-  int32_t largest = -1;
-  for (const auto& [name, id] : model_tokens) largest = std::max(largest, id);
-  vocabulary.tokens_.resize(static_cast<size_t>(largest + 1));
-  for (auto& [name, id] : model_tokens) {
+  int32_t size = 0;
+  for (const auto& [name, id] : model_tokens) size = std::max(size, id + 1);
+  vocabulary.tokens_.resize(static_cast<size_t>(size));
+  for (const auto& [name, id] : model_tokens) {
     Token& token = vocabulary.Slot(id);
     if (token.kind != Kind::kNone) {
       return InvalidArgument(

@@ -17,7 +17,8 @@ namespace gdn {
 class Vocabulary {
  public:
   // Errors name the entry: an id twice, a name twice.
-  static Result<Vocabulary> Create(std::vector<std::pair<std::string, int32_t>> model_tokens);
+  static Result<Vocabulary> Create(
+      const std::vector<std::pair<std::string, int32_t>>& model_tokens);
 
   // An added token, which decodes to the bytes of spelling. A model token of that name and id only
   // takes the flag; another id for the name, or another name for the id, is an error.
