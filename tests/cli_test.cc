@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program as a person or a script meets it: exit codes, stdout, stderr.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -164,6 +165,11 @@ TEST_F(Cli, RefusesBadOptions) {
   ExpectBadInput(run + "--nonsense", {"--nonsense"});
   ExpectBadInput(run + "-n 0", {"0", "at least 1"});
   ExpectBadInput(run + "-n many", {"many"});
+  ExpectBadInput(run + "-n ''", {"--predict"});
+  ExpectBadInput(run + "--temp ''", {"--temp"});
+  ExpectBadInput(run + "--seed -1", {"--seed", "-1"});
+  ExpectBadInput(run + "--seed 99999999999999999999", {"--seed"});
+  ExpectBadInput(run + "-c 0x10", {"--ctx", "0x10"});
   ExpectBadInput(run + "--temp -1", {"temperature", "-1"});
   ExpectBadInput(run + "--top-p 2", {"top_p", "2"});
   ExpectBadInput(run + "-t 0", {"threads"});
@@ -172,6 +178,29 @@ TEST_F(Cli, RefusesBadOptions) {
   ExpectBadInput(run + "--prefill fast", {"fast"});
   ExpectBadInput(run + "--log-level loud", {"loud"});
   ExpectBadInput(run + "-f " + kTiny + "/config.json", {"--file"});
+}
+
+TEST_F(Cli, SaysThatStdoutCannotBeWritten) {
+  for (const std::string& command : {std::string("devices"), "run -m " + kTiny + " -p x -n 2",
+                                     "tokenize -m " + kTiny + " -p x", "inspect " + kTiny}) {
+    const std::string err = (dir_ / "err").string();
+    const int status =
+        std::system(("'" GDN_BINARY "' " + command + " >/dev/full 2>'" + err + "'").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 2) << command;
+    EXPECT_NE(Slurp(err).find("stdout cannot be written"), std::string::npos) << command;
+  }
+}
+
+TEST_F(Cli, RefusesWhatIsNoRegularFile) {
+  const std::string model = CopyOfTiny();
+  for (const char* name : {"tokenizer.json", "config.json", "model.safetensors"}) {
+    const std::string path = model + "/" + name;
+    std::filesystem::remove(path);
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    ExpectBadInput("run -m " + model + " -p x -n 1", {name});
+    std::filesystem::remove(path);
+    std::filesystem::copy_file(kTiny + "/" + name, path);
+  }
 }
 
 TEST_F(Cli, RefusesBadPrompts) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_pool.h"
 
+#include <exception>
+
 #include "base/check.h"
+#include "base/log.h"
+#include "base/str.h"
 
 namespace gdn {
 namespace {
@@ -25,7 +29,13 @@ ThreadPool::ThreadPool(int num_threads) {
   GDN_CHECK(num_threads >= 1);
   threads_.reserve(static_cast<size_t>(num_threads) - 1);
   for (int worker = 1; worker < num_threads; ++worker) {
-    threads_.emplace_back([this, worker] { WorkerLoop(worker); });
+    // Fewer threads than asked for give the same results, so a system that has no more is no error.
+    try {
+      threads_.emplace_back([this, worker] { WorkerLoop(worker); });
+    } catch (const std::exception& error) {
+      Log(LogLevel::kWarning, StrCat("no more than ", worker, " threads: ", error.what()));
+      break;
+    }
   }
 }
 

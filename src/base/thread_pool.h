@@ -17,7 +17,7 @@ namespace gdn {
 // threads. No call allocates or takes a lock.
 class ThreadPool {
  public:
-  // num_threads >= 1, the caller included.
+  // num_threads >= 1, the caller included. Has fewer where the system gives no more.
   explicit ThreadPool(int num_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

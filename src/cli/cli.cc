@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 
@@ -24,6 +28,12 @@ Status CheckCommandName(const CLI::App& app, int argc, char** argv) {
   return InvalidArgument(StrCat("command is ", Quoted(argv[1]), ", want one of ", names));
 }
 
+// Results that nobody could read are no success.
+bool FlushStdout() {
+  std::cout.flush();
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+}
+
 }  // namespace
 
 int RunCli(int argc, char** argv) {
@@ -41,12 +51,17 @@ int RunCli(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return Report(InvalidArgument(std::string(error.what()) + " (gdn --help says more)"));
+    if (error.get_exit_code() != 0) {
+      return Report(InvalidArgument(std::string(error.what()) + " (gdn --help says more)"));
+    }
+    app.exit(error);  // --help, --version
   } catch (const std::bad_alloc&) {
     return Report(OutOfMemory("out of memory"));
   } catch (const std::exception& error) {
     return Report(Internal(error.what()));
+  }
+  if (!FlushStdout()) {
+    return Report(InvalidArgument(StrCat("stdout cannot be written: ", std::strerror(errno))));
   }
   return exit_code;
 }

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/system_info.h"
 #include "cli/commands.h"
+#include "cli/number_option.h"
 #include "cli/report.h"
 #include "engine/engine.h"
 #include "io/safetensors.h"
@@ -120,8 +121,8 @@ void AddInspectCommand(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<InspectOptions>();
   options->num_threads = NumCores();
   command->add_option("model", options->model_dir, "Checkpoint folder")->required();
-  command->add_option("-c,--ctx", options->engine.context_tokens,
-                      "Context in tokens; 0: the model's, at most 4096");
+  AddNumberOption(*command, "-c,--ctx", options->engine.context_tokens,
+                  "Context in tokens; 0: the model's, at most 4096");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &exit_code] {
     const Status status = Inspect(*options);

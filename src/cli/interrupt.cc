@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <string_view>
+
+#include "cli/commands.h"
 
 namespace gdn {
 namespace {
@@ -13,12 +18,21 @@ void OnSignal(int signal_number) {
   std::signal(signal_number, SIG_DFL);
 }
 
+void OnBusError(int /*signal_number*/) {
+  constexpr std::string_view kMessage =
+      "gdn: error: a file of the checkpoint was cut short while it was read\n";
+  if (write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) _exit(kExitFailure);
+  _exit(kExitBadInput);
+}
+
 }  // namespace
 
 void InstallInterruptHandler() {
   std::signal(SIGINT, OnSignal);
   std::signal(SIGTERM, OnSignal);
 }
+
+void InstallMappedFileHandler() { std::signal(SIGBUS, OnBusError); }
 
 bool Interrupted() { return g_interrupted != 0; }
 

@@ -7,4 +7,8 @@ namespace gdn {
 void InstallInterruptHandler();
 bool Interrupted();
 
+// A checkpoint that is cut short while it is mapped raises SIGBUS on the next read of it: says so
+// in one line and ends with exit code 2.
+void InstallMappedFileHandler();
+
 }  // namespace gdn

@@ -18,7 +18,7 @@ namespace gdn {
 namespace {
 
 // A prompt is text for a context of at most some 100,000s of tokens; what is longer is a mistake.
-constexpr size_t kMaxPromptBytes = size_t{64} << 20;
+constexpr size_t kMaxPromptBytes = size_t{16} << 20;
 
 Result<std::string> ReadStream(std::FILE* stream, const std::string& name) {
   std::string out;

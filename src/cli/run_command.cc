@@ -12,6 +12,7 @@
 #include "base/system_info.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/number_option.h"
 #include "cli/report.h"
 #include "session/session.h"
 
@@ -89,6 +90,7 @@ Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
   GDN_ASSIGN_OR_RETURN(const std::string prompt, ReadPrompt(command, options.prompt));
   if (prompt.empty()) return InvalidArgument("prompt is empty, want at least one token");
 
+  InstallMappedFileHandler();
   ProgressLine progress("loading");
   GDN_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                        Session::Load(options.session, [&](size_t done, size_t total) {
@@ -120,17 +122,18 @@ Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
 }
 
 void AddSamplingOptions(CLI::App& command, SamplingParams& sampling) {
-  command.add_option("--temp", sampling.temperature, "Temperature; 0 takes the likeliest token")
+  AddNumberOption(command, "--temp", sampling.temperature,
+                  "Temperature; 0 takes the likeliest token")
       ->capture_default_str();
-  command.add_option("--top-k", sampling.top_k, "Sample from the K likeliest tokens; 0: all")
+  AddNumberOption(command, "--top-k", sampling.top_k, "Sample from the K likeliest tokens; 0: all")
       ->capture_default_str();
-  command
-      .add_option("--top-p", sampling.top_p, "Sample from the likeliest tokens of this probability")
+  AddNumberOption(command, "--top-p", sampling.top_p,
+                  "Sample from the likeliest tokens of this probability")
       ->capture_default_str();
-  command
-      .add_option("--min-p", sampling.min_p, "Drop tokens below this share of the likeliest one")
+  AddNumberOption(command, "--min-p", sampling.min_p,
+                  "Drop tokens below this share of the likeliest one")
       ->capture_default_str();
-  command.add_option("--seed", sampling.seed, "The same seed gives the same text")
+  AddNumberOption(command, "--seed", sampling.seed, "The same seed gives the same text")
       ->capture_default_str();
 }
 
@@ -138,13 +141,14 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
   const std::map<std::string, PrefillMode> modes = {{"auto", PrefillMode::kAuto},
                                                     {"chunk", PrefillMode::kChunk},
                                                     {"recurrent", PrefillMode::kRecurrent}};
-  command.add_option("-n,--predict", options.params.max_new_tokens, "Tokens to generate at most")
+  AddNumberOption(command, "-n,--predict", options.params.max_new_tokens,
+                  "Tokens to generate at most")
       ->capture_default_str();
-  command
-      .add_option("-c,--ctx", options.session.engine.context_tokens,
+  AddNumberOption(command, "-c,--ctx", options.session.engine.context_tokens,
                   "Context in tokens; 0: the model's, at most 4096")
       ->capture_default_str();
-  command.add_option("-t,--threads", options.session.num_threads, "Threads (default: all cores)")
+  AddNumberOption(command, "-t,--threads", options.session.num_threads,
+                  "Threads (default: all cores)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--device", options.device, "auto or cpu")->capture_default_str();
   command

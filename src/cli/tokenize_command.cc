@@ -38,21 +38,33 @@ Status Decode(const Tokenizer& tokenizer, const TokenizeOptions& options) {
   return OkStatus();
 }
 
-void PrintTokens(const Tokenizer& tokenizer, const std::vector<int32_t>& ids, bool json) {
-  Json pieces = Json::array();
+void PrintTable(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   for (const int32_t id : ids) {
     std::string bytes;
     tokenizer.AppendTokenBytes(id, /*skip_special=*/false, bytes);
-    if (json) {
-      pieces.push_back(bytes);
-    } else {
-      std::printf("%7d %s\n", id, Quoted(bytes).c_str());
-    }
+    std::printf("%7d %s\n", id, Quoted(bytes).c_str());
   }
-  if (!json) return;
-  // A piece may be part of a character: such bytes are replaced, the ids tell all.
-  const Json object = {{"tokens", ids}, {"pieces", pieces}};
-  std::printf("%s\n", object.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+// Written as it goes: as a tree, the pieces of a long text would take a hundred times its size.
+void PrintJson(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  const char* separator = "";
+  std::printf("{\"tokens\":[");
+  for (const int32_t id : ids) {
+    std::printf("%s%d", separator, id);
+    separator = ",";
+  }
+  separator = "";
+  std::printf("],\"pieces\":[");
+  for (const int32_t id : ids) {
+    std::string bytes;
+    tokenizer.AppendTokenBytes(id, /*skip_special=*/false, bytes);
+    // A piece may be part of a character: such bytes are replaced, the ids tell all.
+    const std::string piece = Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::printf("%s%s", separator, piece.c_str());
+    separator = ",";
+  }
+  std::printf("]}\n");
 }
 
 Status Tokenize(const CLI::App& command, const TokenizeOptions& options) {
@@ -60,7 +72,7 @@ Status Tokenize(const CLI::App& command, const TokenizeOptions& options) {
   if (command.count("--decode") > 0) return Decode(tokenizer, options);
   GDN_ASSIGN_OR_RETURN(const std::string text, ReadPrompt(command, options.prompt));
   GDN_ASSIGN_OR_RETURN(const std::vector<int32_t> ids, tokenizer.Encode(text, !options.plain));
-  PrintTokens(tokenizer, ids, options.json);
+  options.json ? PrintJson(tokenizer, ids) : PrintTable(tokenizer, ids);
   return OkStatus();
 }
 

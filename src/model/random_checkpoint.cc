@@ -123,7 +123,7 @@ Status WriteConfig(const RandomCheckpointOptions& options) {
                                                     : "float32";
   json.erase("torch_dtype");
   json["dtype"] = word;
-  if (json.contains("text_config")) {
+  if (json.contains("text_config") && json["text_config"].is_object()) {
     json["text_config"].erase("torch_dtype");
     json["text_config"]["dtype"] = word;
   }

@@ -103,6 +103,10 @@ int64_t AddedTokenMatcher::Longest(std::string_view text) const {
 std::vector<AddedTokenMatcher::Span> AddedTokenMatcher::Find(std::string_view text) const {
   std::vector<Span> spans;
   size_t covered = 0;
+  // The last white space looked through: every token inside it ends where it does, and without this
+  // a text of spaces would be read once a space.
+  size_t space_begin = 0;
+  size_t space_end = 0;
   for (size_t at = 0; at < text.size() && !empty();) {
     const bool may_start = starts_[static_cast<uint8_t>(text[at])];
     const int64_t found = may_start ? Longest(text.substr(at)) : -1;
@@ -116,7 +120,13 @@ std::vector<AddedTokenMatcher::Span> AddedTokenMatcher::Find(std::string_view te
     at = end;
     if (token.single_word && TouchesWord(text, begin, end)) continue;
     if (token.lstrip) begin = SpaceStart(text, begin, covered);
-    if (token.rstrip) end = SpaceEnd(text, end);
+    if (token.rstrip) {
+      if (end < space_begin || end > space_end) {
+        space_begin = end;
+        space_end = SpaceEnd(text, end);
+      }
+      end = space_end;
+    }
     if (covered < begin) spans.push_back({covered, begin, -1});
     spans.push_back({begin, end, token.id});
     // White space that this token took may still be a token of its own to the reference, which

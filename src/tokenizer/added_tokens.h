@@ -22,7 +22,7 @@ struct AddedToken {
   bool normalized = false;   // is looked for in the normalised text
 };
 
-inline constexpr size_t kMaxAddedTokenBytes = 512;
+inline constexpr size_t kMaxAddedTokenBytes = 128;
 
 class AddedTokenMatcher {
  public:

@@ -2,6 +2,7 @@
 #include "tokenizer/tokenizer.h"
 
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -26,6 +27,13 @@ Status InFile(const std::string& file_name, const Status& status) {
 }
 
 Result<std::string> ReadFile(const std::string& path) {
+  // A pipe or a device would block or never end.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return std::filesystem::exists(path, error)
+               ? InvalidArgument(StrCat(path, ": is not a regular file"))
+               : NotFound(StrCat(path, ": cannot be opened: no such file"));
+  }
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
   if (size < 0) return NotFound(StrCat(path, ": cannot be read"));
@@ -60,6 +68,7 @@ struct Tokenizer::Impl {
   Template surround;
   AddedTokenMatcher raw_tokens;         // looked for in the text as it comes
   AddedTokenMatcher normalized_tokens;  // in what is left, after normalisation
+  std::string file_name;                // for errors that are the file's fault
 };
 
 Status Tokenizer::Impl::Build(TokenizerJson json) {
@@ -130,6 +139,7 @@ Result<Tokenizer> Tokenizer::Parse(std::string_view json_text, const std::string
   try {
     GDN_ASSIGN_OR_RETURN(TokenizerJson json, ParseTokenizerJson(json_text, file_name));
     auto impl = std::make_unique<Impl>();
+    impl->file_name = file_name;
     const Status built = impl->Build(std::move(json));
     if (!built.ok()) return InFile(file_name, built);
     return Tokenizer(std::move(impl));
@@ -148,15 +158,17 @@ Result<std::vector<int32_t>> Tokenizer::Encode(std::string_view utf8, bool parse
   }
   Impl::Work work{MatchScratch(utf8.size()), {}, impl_->surround.before};
   if (!parse_special || impl_->raw_tokens.empty()) {
-    GDN_RETURN_IF_ERROR(impl_->EncodeBetweenRaw(utf8, parse_special, work));
+    const Status status = impl_->EncodeBetweenRaw(utf8, parse_special, work);
+    if (!status.ok()) return InFile(impl_->file_name, status);
   } else {
     for (const auto& span : impl_->raw_tokens.Find(utf8)) {
       if (span.id >= 0) {
         work.ids.push_back(span.id);
         continue;
       }
-      GDN_RETURN_IF_ERROR(impl_->EncodeBetweenRaw(utf8.substr(span.begin, span.end - span.begin),
-                                                  parse_special, work));
+      const Status status = impl_->EncodeBetweenRaw(utf8.substr(span.begin, span.end - span.begin),
+                                                    parse_special, work);
+      if (!status.ok()) return InFile(impl_->file_name, status);
     }
   }
   work.ids.insert(work.ids.end(), impl_->surround.after.begin(), impl_->surround.after.end());

@@ -101,6 +101,9 @@ Status Prefixed(const std::string& path, const Status& status) {
   return {status.code(), StrCat(path, " ", status.message())};
 }
 
+// Each costs a compiled pattern and a pass over the text; real files have one or two.
+constexpr size_t kMaxSplits = 32;
+
 Result<SplitStep> ReadSplit(const json& component, const std::string& path) {
   const json& pattern = Field(component, "pattern");
   const std::string pattern_path = StrCat(path, ".pattern");
@@ -133,6 +136,9 @@ Status ReadPreTokenizer(const json& tree, TokenizerConfig& out) {
       return UnsupportedType(path, type, has_byte_level ? "nothing after a ByteLevel" : kWant);
     }
     if (type == "Split") {
+      if (out.pre_tokenizer.splits.size() == kMaxSplits) {
+        return Unsupported(StrCat(path, ": has more Splits than ", kMaxSplits));
+      }
       GDN_ASSIGN_OR_RETURN(SplitStep step, ReadSplit(component, path));
       out.pre_tokenizer.splits.push_back(std::move(step));
       return OkStatus();

@@ -57,6 +57,15 @@ TEST(Tokenizer, EncodesBytesMergesAndAddedTokens) {
   EXPECT_FALSE(tokenizer.IsSpecial(1 << 30));
 }
 
+// Quadratic in the run of spaces, this would take hours.
+TEST(Tokenizer, ARunOfSpacesIsReadOnceByATokenThatTakesThem) {
+  json file = WithAddedTokens();
+  file["added_tokens"].push_back(AddedTokenJson(303, " "));
+  file["added_tokens"].back()["rstrip"] = true;
+  const std::string spaces(2'000'000, ' ');
+  EXPECT_THAT(Encode(Make(file), "a" + spaces).size(), testing::Gt(1U));
+}
+
 TEST(Tokenizer, PlainTextNeverBecomesAnAddedToken) {
   const Tokenizer tokenizer = Make(WithAddedTokens());
   for (const std::string text : {"<|im_end|>", "<think>", "a<|im_start|>b"}) {

@@ -43,6 +43,12 @@ Status Make(const std::string& config_path, RandomCheckpointOptions options) {
   return WriteRandomCheckpoint(options);
 }
 
+// One line, and the exit code of bad input.
+int Fail(const std::string& message) {
+  Log(LogLevel::kError, message);
+  return 2;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Writes a checkpoint of random weights in the shape that a config.json states.");
   std::string config_path;
@@ -60,12 +66,16 @@ int Main(int argc, char** argv) {
   app.add_flag("--a-log-f32", options.a_log_f32, "keep A_log and linear_attn.norm in f32");
   app.add_option("--tokenizer", options.tokenizer_dir,
                  "folder to copy tokenizer.json and its companions from");
-  CLI11_PARSE(app, argc, argv);
-  options.dtype = dtypes.at(dtype);
-  const Status status = Make(config_path, std::move(options));
-  if (status.ok()) return 0;
-  Log(LogLevel::kError, status.message());
-  return 1;
+  try {
+    app.parse(argc, argv);
+    options.dtype = dtypes.at(dtype);
+    const Status status = Make(config_path, std::move(options));
+    return status.ok() ? 0 : Fail(status.message());
+  } catch (const CLI::ParseError& error) {
+    return error.get_exit_code() == 0 ? app.exit(error) : Fail(error.what());
+  } catch (const std::exception& error) {
+    return Fail(error.what());
+  }
 }
 
 }  // namespace
