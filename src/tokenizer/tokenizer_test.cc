@@ -208,7 +208,7 @@ TEST(Tokenizer, LoadsAFolder) {
   const auto missing = Tokenizer::Load(dir);
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(missing.status().message(), dir + "/tokenizer.json: cannot be read");
+  EXPECT_EQ(missing.status().message(), dir + "/tokenizer.json: cannot be opened: no such file");
 }
 
 }  // namespace
