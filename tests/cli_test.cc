@@ -155,6 +155,12 @@ TEST_F(Cli, InspectAndDevicesAndVersion) {
   EXPECT_EQ(Json::parse(Gdn("devices --json").out)[0]["name"], "cpu");
   EXPECT_NE(Gdn("--version").out.find("backends: cpu"), std::string::npos);
   EXPECT_EQ(Gdn("--help").exit_code, 0);
+  for (const char* command : {"run", "tokenize", "inspect", "devices"}) {
+    const Outcome help = Gdn(std::string(command) + " --help");
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_TRUE(std::ranges::all_of(help.out, [](char c) { return c == '\n' || c >= ' '; }))
+        << command;
+  }
 }
 
 TEST_F(Cli, RefusesBadOptions) {
@@ -175,7 +181,7 @@ TEST_F(Cli, RefusesBadOptions) {
   ExpectBadInput(run + "-t 0", {"threads"});
   ExpectBadInput(run + "-c 100000000", {"context", "100000000"});
   ExpectBadInput(run + "--device vulkan", {"vulkan", "cpu"});
-  ExpectBadInput(run + "--prefill fast", {"fast"});
+  ExpectBadInput(run + "--prefill fast", {"fast", "auto", "chunk", "recurrent"});
   ExpectBadInput(run + "--log-level loud", {"loud"});
   ExpectBadInput(run + "-f " + kTiny + "/config.json", {"--file"});
 }

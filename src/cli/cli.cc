@@ -52,7 +52,7 @@ int RunCli(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
-      return Report(InvalidArgument(std::string(error.what()) + " (gdn --help says more)"));
+      return Report(InvalidArgument(std::string(error.what()) + " (--help says more)"));
     }
     app.exit(error);  // --help, --version
   } catch (const std::bad_alloc&) {

@@ -120,7 +120,7 @@ void AddInspectCommand(CLI::App& app, int& exit_code) {
       app.add_subcommand("inspect", "Show a checkpoint's config, tensors and memory needs");
   const auto options = std::make_shared<InspectOptions>();
   options->num_threads = NumCores();
-  command->add_option("model", options->model_dir, "Checkpoint folder")->required();
+  command->add_option("model,-m,--model", options->model_dir, "Checkpoint folder")->required();
   AddNumberOption(*command, "-c,--ctx", options->engine.context_tokens,
                   "Context in tokens; 0: the model's, at most 4096");
   command->add_flag("--json", options->json, "Print one JSON object");

@@ -49,7 +49,9 @@ int Report(const Status& status) {
 
 void AddPromptOptions(CLI::App& command, PromptOptions& options) {
   CLI::Option* text = command.add_option("-p,--prompt", options.text, "The prompt");
-  command.add_option("-f,--file", options.file, "File with the prompt (default: stdin)")
+  command
+      .add_option("-f,--file", options.file,
+                  "File with the prompt (default: stdin), taken as it is, last newline included")
       ->excludes(text);
 }
 

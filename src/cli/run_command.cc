@@ -24,6 +24,7 @@ struct RunOptions {
   GenerationParams params;
   PromptOptions prompt;
   std::string device = "auto";
+  std::string prefill = "auto";
   std::string log_level = "warning";
   bool verbose = false;
   bool json = false;
@@ -82,7 +83,14 @@ void PrintKernels(const Session& session) {
   }
 }
 
+// Of a word that the option's check has let through.
+PrefillMode PrefillModeOf(const std::string& word) {
+  if (word == "chunk") return PrefillMode::kChunk;
+  return word == "recurrent" ? PrefillMode::kRecurrent : PrefillMode::kAuto;
+}
+
 Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
+  options.session.model.prefill = PrefillModeOf(options.prefill);
   const std::optional<LogLevel> level = ParseLogLevel(options.log_level);
   SetLogLevel(level.value_or(LogLevel::kWarning));
   GDN_ASSIGN_OR_RETURN(options.session.model.device, ChooseDevice(options.device));
@@ -138,9 +146,6 @@ void AddSamplingOptions(CLI::App& command, SamplingParams& sampling) {
 }
 
 void AddEngineOptions(CLI::App& command, RunOptions& options) {
-  const std::map<std::string, PrefillMode> modes = {{"auto", PrefillMode::kAuto},
-                                                    {"chunk", PrefillMode::kChunk},
-                                                    {"recurrent", PrefillMode::kRecurrent}};
   AddNumberOption(command, "-n,--predict", options.params.max_new_tokens,
                   "Tokens to generate at most")
       ->capture_default_str();
@@ -151,10 +156,9 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
                   "Threads (default: all cores)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--device", options.device, "auto or cpu")->capture_default_str();
-  command
-      .add_option("--prefill", options.session.model.prefill,
-                  "Form of the rule for the prompt: auto, chunk or recurrent")
-      ->transform(CLI::CheckedTransformer(modes));
+  command.add_option("--prefill", options.prefill, "Form of the rule for the prompt")
+      ->check(CLI::IsMember({"auto", "chunk", "recurrent"}))
+      ->capture_default_str();
 }
 
 }  // namespace
