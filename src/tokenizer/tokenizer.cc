@@ -57,7 +57,7 @@ struct Tokenizer::Impl {
     std::vector<int32_t> ids;
   };
 
-  Status Build(TokenizerJson json);
+  Status Build(const TokenizerJson& json);
   Status EncodeBetweenRaw(std::string_view text, bool parse_special, Work& work) const;
   Status EncodePlain(std::string_view text, Work& work) const;
 
@@ -71,7 +71,7 @@ struct Tokenizer::Impl {
   std::string file_name;                // for errors that are the file's fault
 };
 
-Status Tokenizer::Impl::Build(TokenizerJson json) {
+Status Tokenizer::Impl::Build(const TokenizerJson& json) {
   GDN_ASSIGN_OR_RETURN(TokenizerConfig config, ReadTokenizerConfig(json.tree));
   if (!json.has_vocab) return InvalidArgument("model.vocab is missing, must be an object");
   if (!json.has_merges) return InvalidArgument("model.merges is missing, must be a list");
@@ -137,10 +137,10 @@ Result<Tokenizer> Tokenizer::Load(const std::string& dir) {
 
 Result<Tokenizer> Tokenizer::Parse(std::string_view json_text, const std::string& file_name) {
   try {
-    GDN_ASSIGN_OR_RETURN(TokenizerJson json, ParseTokenizerJson(json_text, file_name));
+    GDN_ASSIGN_OR_RETURN(const TokenizerJson json, ParseTokenizerJson(json_text, file_name));
     auto impl = std::make_unique<Impl>();
     impl->file_name = file_name;
-    const Status built = impl->Build(std::move(json));
+    const Status built = impl->Build(json);
     if (!built.ok()) return InFile(file_name, built);
     return Tokenizer(std::move(impl));
   } catch (const std::exception& error) {
