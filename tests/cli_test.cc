@@ -190,8 +190,9 @@ TEST_F(Cli, SaysThatStdoutCannotBeWritten) {
   for (const std::string& command : {std::string("devices"), "run -m " + kTiny + " -p x -n 2",
                                      "tokenize -m " + kTiny + " -p x", "inspect " + kTiny}) {
     const std::string err = (dir_ / "err").string();
-    const int status =
-        std::system(("'" GDN_BINARY "' " + command + " >/dev/full 2>'" + err + "'").c_str());
+    std::string line = "'" GDN_BINARY "' ";
+    line.append(command).append(" >/dev/full 2>'").append(err).append("'");
+    const int status = std::system(line.c_str());
     EXPECT_EQ(WEXITSTATUS(status), 2) << command;
     EXPECT_NE(Slurp(err).find("stdout cannot be written"), std::string::npos) << command;
   }

@@ -25,7 +25,7 @@ Result<Vocabulary> Vocabulary::Create(
           StrCat("model.vocab[", Quoted(name), "] is ", id, ", the id of another token"));
     }
     token = {FromByteLevel(name), Kind::kModel, false};
-    const auto [entry, inserted] = vocabulary.ids_.emplace(std::move(name), id);
+    const auto [entry, inserted] = vocabulary.ids_.emplace(name, id);
     if (!inserted) {
       return InvalidArgument(StrCat("model.vocab has ", Quoted(entry->first), " twice"));
     }
