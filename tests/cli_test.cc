@@ -126,6 +126,37 @@ TEST_F(Cli, PromptComesFromAFileOrStdin) {
   EXPECT_EQ(from_stdin["tokens"], from_text["tokens"]);
 }
 
+TEST_F(Cli, PromptMayBeTokenIds) {
+  const std::string run = "run -m " + kTiny + " -n 6 --temp 0 --json ";
+  const Json from_text = Json::parse(Gdn(run + "-p 'In the beginning'").out);
+  const std::filesystem::path ids = dir_ / "ids.txt";
+  std::ofstream file(ids);
+  for (const Json& id : from_text["prompt_tokens"]) file << id << "\n ";
+  file.close();
+  EXPECT_EQ(Json::parse(Gdn(run + "--ids " + ids.string()).out)["tokens"], from_text["tokens"]);
+  std::ofstream(ids) << "1 x2";
+  ExpectBadInput(run + "--ids " + ids.string(), {"token 1", "x2", "decimal"});
+  std::ofstream(ids) << "1 999999";
+  ExpectBadInput(run + "--ids " + ids.string(), {"999999", "want below"});
+  std::ofstream(ids) << " ";
+  ExpectBadInput(run + "--ids " + ids.string(), {"prompt is empty"});
+}
+
+TEST_F(Cli, TopLogitsBeginWithTheGreedyToken) {
+  const std::string run = "run -m " + kTiny + " -p 'And God said' -n 5 --temp 0 --top-logits 3 ";
+  const Json json = Json::parse(Gdn(run + "--json").out);
+  ASSERT_EQ(json["top_logits"].size(), json["tokens"].size());
+  for (size_t i = 0; i < json["tokens"].size(); ++i) {
+    const Json& top = json["top_logits"][i];
+    ASSERT_EQ(top.size(), 3U);
+    EXPECT_EQ(top[0][0], json["tokens"][i]);
+    EXPECT_GE(top[0][1], top[1][1]);
+    EXPECT_GE(top[1][1], top[2][1]);
+  }
+  ExpectBadInput(run, {"--top-logits", "--json"});
+  ExpectBadInput("run -m " + kTiny + " -p x --json --top-logits -1", {"top logits", "-1"});
+}
+
 TEST_F(Cli, PrefillFormIsShown) {
   const auto kernels = [&](const std::string& form) {
     return Json::parse(

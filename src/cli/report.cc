@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "base/str.h"
 #include "cli/commands.h"
@@ -36,6 +38,15 @@ Result<std::string> ReadStream(std::FILE* stream, const std::string& name) {
   return out;
 }
 
+Result<std::string> ReadPromptFile(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (file == nullptr) {
+    return NotFound(StrCat(path, ": cannot be read: ", std::strerror(errno)));
+  }
+  return ReadStream(file.get(), path);
+}
+
 }  // namespace
 
 int Report(const Status& status) {
@@ -58,12 +69,32 @@ void AddPromptOptions(CLI::App& command, PromptOptions& options) {
 Result<std::string> ReadPrompt(const CLI::App& command, const PromptOptions& options) {
   if (command.count("--prompt") > 0) return options.text;
   if (command.count("--file") == 0) return ReadStream(stdin, "stdin");
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(options.file.c_str(), "rb"),
-                                                             std::fclose);
-  if (file == nullptr) {
-    return NotFound(StrCat(options.file, ": cannot be read: ", std::strerror(errno)));
+  return ReadPromptFile(options.file);
+}
+
+Result<std::vector<int32_t>> ReadTokenIds(const std::string& path) {
+  GDN_ASSIGN_OR_RETURN(const std::string text, ReadPromptFile(path));
+  std::vector<int32_t> ids;
+  const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  for (size_t at = 0; at < text.size();) {
+    if (is_space(text[at])) {
+      ++at;
+      continue;
+    }
+    const auto end = static_cast<size_t>(
+        std::find_if(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), is_space) -
+        text.begin());
+    int32_t id = -1;
+    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, id);
+    if (error != std::errc() || stop != text.data() + end || id < 0) {
+      return InvalidArgument(StrCat(path, ": token ", ids.size(), " is ",
+                                    Quoted(std::string_view(text).substr(at, end - at)),
+                                    ", want an id in decimal"));
+    }
+    ids.push_back(id);
+    at = end;
   }
-  return ReadStream(file.get(), options.file);
+  return ids;
 }
 
 ProgressLine::ProgressLine(std::string label)

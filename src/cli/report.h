@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 
@@ -24,6 +26,9 @@ struct PromptOptions {
 };
 void AddPromptOptions(CLI::App& command, PromptOptions& options);
 Result<std::string> ReadPrompt(const CLI::App& command, const PromptOptions& options);
+
+// A file of token ids in decimal, separated by white space.
+Result<std::vector<int32_t>> ReadTokenIds(const std::string& path);
 
 // One line on stderr that is rewritten as the work goes on; nothing where stderr is no terminal.
 class ProgressLine {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "backend/devices.h"
 #include "base/log.h"
@@ -23,9 +24,13 @@ struct RunOptions {
   SessionOptions session;
   GenerationParams params;
   PromptOptions prompt;
+  std::string prompt_text;
+  std::string ids_file;
+  std::vector<int32_t> ids;
   std::string device = "auto";
   std::string prefill = "auto";
   std::string log_level = "warning";
+  bool ignore_eos = false;
   bool verbose = false;
   bool json = false;
 };
@@ -44,22 +49,35 @@ std::map<std::string, std::string> KernelsByOp(const KernelLog& log) {
   return out;
 }
 
+// [[[id, logit], ...], ...]; a logit that is no number is null.
+nlohmann::ordered_json TopLogitsJson(const Completion& c) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const std::vector<TokenLogit>& top : c.top_logits) {
+    auto row = nlohmann::ordered_json::array();
+    for (const TokenLogit& entry : top) row.push_back({entry.token, entry.logit});
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 nlohmann::ordered_json ToJson(const Session& session, const Completion& c, const char* device) {
   // The first generated token comes out of the prompt's own steps.
   const size_t gen_tokens = c.tokens.empty() ? 0 : c.tokens.size() - 1;
-  return {{"prompt_tokens", c.prompt_tokens},
-          {"tokens", c.tokens},
-          {"text", c.text},
-          {"finish_reason", Name(c.finish)},
-          {"timings",
-           {{"load_ms", session.load_ms()},
-            {"prompt_ms", c.prompt_ms},
-            {"prompt_tps", PerSecond(c.prompt_tokens.size(), c.prompt_ms)},
-            {"gen_ms", c.gen_ms},
-            {"gen_tps", PerSecond(gen_tokens, c.gen_ms)},
-            {"peak_bytes", PeakMemoryBytes()}}},
-          {"device", device},
-          {"kernels", KernelsByOp(session.engine().model().kernels())}};
+  nlohmann::ordered_json out = {{"prompt_tokens", c.prompt_tokens},
+                                {"tokens", c.tokens},
+                                {"text", c.text},
+                                {"finish_reason", Name(c.finish)},
+                                {"timings",
+                                 {{"load_ms", session.load_ms()},
+                                  {"prompt_ms", c.prompt_ms},
+                                  {"prompt_tps", PerSecond(c.prompt_tokens.size(), c.prompt_ms)},
+                                  {"gen_ms", c.gen_ms},
+                                  {"gen_tps", PerSecond(gen_tokens, c.gen_ms)},
+                                  {"peak_bytes", PeakMemoryBytes()}}},
+                                {"device", device},
+                                {"kernels", KernelsByOp(session.engine().model().kernels())}};
+  if (!c.top_logits.empty()) out["top_logits"] = TopLogitsJson(c);
+  return out;
 }
 
 void PrintRow(const char* name, size_t tokens, double milliseconds) {
@@ -89,14 +107,43 @@ PrefillMode PrefillModeOf(const std::string& word) {
   return word == "recurrent" ? PrefillMode::kRecurrent : PrefillMode::kAuto;
 }
 
+Result<Completion> Complete(const RunOptions& options, Session& session) {
+  const auto print = [&](std::string_view piece) {
+    if (options.json) return;
+    std::fwrite(piece.data(), 1, piece.size(), stdout);
+    std::fflush(stdout);
+  };
+  const auto keep_going = [] { return !Interrupted(); };
+  if (!options.ids_file.empty()) {
+    return session.CompleteTokens(options.ids, options.params, print, keep_going);
+  }
+  return session.Complete(options.prompt_text, options.params, print, keep_going);
+}
+
+// Before the model is loaded: a bad prompt costs no time.
+Status ReadInput(const CLI::App& command, RunOptions& options) {
+  if (!options.ids_file.empty()) {
+    GDN_ASSIGN_OR_RETURN(options.ids, ReadTokenIds(options.ids_file));
+  } else {
+    GDN_ASSIGN_OR_RETURN(options.prompt_text, ReadPrompt(command, options.prompt));
+  }
+  if (options.ids.empty() && options.prompt_text.empty()) {
+    return InvalidArgument("prompt is empty, want at least one token");
+  }
+  return OkStatus();
+}
+
 Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
+  options.params.stop_at_eos = !options.ignore_eos;
+  if (options.params.num_top_logits > 0 && !options.json) {
+    return InvalidArgument("--top-logits prints into the JSON object: it wants --json");
+  }
   options.session.model.prefill = PrefillModeOf(options.prefill);
   const std::optional<LogLevel> level = ParseLogLevel(options.log_level);
   SetLogLevel(level.value_or(LogLevel::kWarning));
   GDN_ASSIGN_OR_RETURN(options.session.model.device, ChooseDevice(options.device));
   GDN_RETURN_IF_ERROR(ValidateSamplingParams(options.params.sampling));
-  GDN_ASSIGN_OR_RETURN(const std::string prompt, ReadPrompt(command, options.prompt));
-  if (prompt.empty()) return InvalidArgument("prompt is empty, want at least one token");
+  GDN_RETURN_IF_ERROR(ReadInput(command, options));
 
   InstallMappedFileHandler();
   ProgressLine progress("loading");
@@ -107,15 +154,7 @@ Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
   progress.Finish();
   // Only now: an interrupted load has nothing to end in order.
   InstallInterruptHandler();
-  GDN_ASSIGN_OR_RETURN(const Completion completion, session->Complete(
-                                                        prompt, options.params,
-                                                        [&](std::string_view piece) {
-                                                          if (options.json) return;
-                                                          std::fwrite(piece.data(), 1, piece.size(),
-                                                                      stdout);
-                                                          std::fflush(stdout);
-                                                        },
-                                                        [] { return !Interrupted(); }));
+  GDN_ASSIGN_OR_RETURN(const Completion completion, Complete(options, *session));
   if (options.json) {
     const char* device = Name(options.session.model.device.type);
     std::printf("%s\n", ToJson(*session, completion, device).dump().c_str());
@@ -155,6 +194,7 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
   AddNumberOption(command, "-t,--threads", options.session.num_threads,
                   "Threads (default: all cores)")
       ->check(CLI::Range(1, 1024));
+  command.add_flag("--ignore-eos", options.ignore_eos, "Go on after an end-of-text token");
   command.add_option("--device", options.device, "auto or cpu")->capture_default_str();
   command.add_option("--prefill", options.prefill, "Form of the rule for the prompt")
       ->check(CLI::IsMember({"auto", "chunk", "recurrent"}))
@@ -170,12 +210,19 @@ void AddRunCommand(CLI::App& app, int& exit_code) {
   options->params.sampling = {.temperature = 0.8F, .top_k = 40, .top_p = 0.95F};
   command->add_option("-m,--model", options->session.model_dir, "Checkpoint folder")->required();
   AddPromptOptions(*command, options->prompt);
+  command
+      ->add_option("--ids", options->ids_file,
+                   "File with the prompt as token ids in decimal, separated by white space")
+      ->excludes("--prompt")
+      ->excludes("--file");
   AddSamplingOptions(*command, options->params.sampling);
   AddEngineOptions(*command, *options);
   command->add_flag("--verbose", options->verbose, "Say on stderr which kernel each op ran");
   command->add_option("--log-level", options->log_level, "error, warning, info or debug")
       ->check(CLI::IsMember({"error", "warning", "info", "debug"}))
       ->capture_default_str();
+  AddNumberOption(*command, "--top-logits", options->params.num_top_logits,
+                  "With --json: the N largest logits of each generated token, [id, logit] pairs");
   command->add_flag("--json", options->json, "Print one JSON object instead of text");
   command->callback([command, options, &exit_code] {
     const Status status = Run(*command, *options, exit_code);

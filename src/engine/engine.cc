@@ -97,6 +97,10 @@ Result<RequestId> Engine::Submit(Request request) {
     return InvalidArgument(
         StrCat("tokens to generate is ", request.max_new_tokens, ", want at least 1"));
   }
+  if (request.num_top_logits < 0 || request.num_top_logits > kMaxTopLogits) {
+    return InvalidArgument(
+        StrCat("number of top logits is ", request.num_top_logits, ", want 0 to ", kMaxTopLogits));
+  }
   GDN_RETURN_IF_ERROR(ValidateSamplingParams(request.sampling));
   const int64_t room = limits_.max_positions - num_prompt;
   const int64_t max_tokens = num_prompt + std::min(request.max_new_tokens, room);
@@ -107,6 +111,7 @@ Result<RequestId> Engine::Submit(Request request) {
       .max_tokens = max_tokens,
       .stop_token_ids = std::move(request.stop_token_ids),
       .sampler = Sampler(request.sampling, model_->config().vocab_size),
+      .top_logits = std::vector<TokenLogit>(static_cast<size_t>(request.num_top_logits)),
   });
   sequence->tokens.reserve(static_cast<size_t>(max_tokens));
   const RequestId id = sequence->id;
@@ -175,7 +180,8 @@ void Engine::Accept(Sequence& sequence, std::span<const float> logits,
   }
   const int32_t token = *sampled;
   sequence.tokens.push_back(token);
-  TokenEvent event{.request = sequence.id, .token = token};
+  FindTopLogits(logits, sequence.top_logits);
+  TokenEvent event{.request = sequence.id, .token = token, .top_logits = sequence.top_logits};
   if (std::ranges::find(sequence.stop_token_ids, token) != sequence.stop_token_ids.end()) {
     event.finish = FinishReason::kStop;
   } else if (sequence.num_tokens() >= sequence.max_tokens) {

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct TokenEvent {
   RequestId request = 0;
   int32_t token = -1;  // -1: the request ended without one
   FinishReason finish = FinishReason::kNone;
-  Status error;  // why, with kError
+  Status error;                            // why, with kError
+  std::span<const TokenLogit> top_logits;  // as many as were asked for; until the sink returns
 };
 
 const char* Name(FinishReason reason);
@@ -46,7 +48,8 @@ class Engine {
   const RunLimits& limits() const { return limits_; }
 
   // Queues a request. Errors: kInvalidArgument for an empty prompt, a token outside the vocabulary,
-  // a prompt that leaves no room in the context, or bad sampling parameters.
+  // a prompt that leaves no room in the context, bad sampling parameters, or num_top_logits outside
+  // 0..kMaxTopLogits.
   Result<RequestId> Submit(Request request);
   // Ends a request; its event comes with the next Step. Unknown ids are ignored.
   void Cancel(RequestId id);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/sampler.h"
+#include "engine/top_logits.h"
 
 namespace gdn {
 
@@ -24,6 +25,7 @@ struct Request {
   int64_t max_new_tokens = 1;
   std::vector<int32_t> stop_token_ids;
   SamplingParams sampling;
+  int64_t num_top_logits = 0;  // largest logits to report with each token
 };
 
 struct Sequence {
@@ -34,6 +36,7 @@ struct Sequence {
   int64_t max_tokens = 0;           // prompt and generated ones
   std::vector<int32_t> stop_token_ids;
   Sampler sampler;
+  std::vector<TokenLogit> top_logits;  // of the step that has just run
   int32_t state_slot = 0;
   std::vector<int32_t> kv_blocks;
   int64_t num_scheduled_tokens = 0;  // of the step being run

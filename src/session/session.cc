@@ -60,13 +60,22 @@ Result<std::unique_ptr<Session>> Session::Load(const SessionOptions& options,
 Result<Completion> Session::Complete(std::string_view prompt, const GenerationParams& params,
                                      FunctionRef<void(std::string_view piece)> on_text,
                                      FunctionRef<bool()> keep_going) {
+  GDN_ASSIGN_OR_RETURN(std::vector<int32_t> tokens, tokenizer_.Encode(prompt));
+  return CompleteTokens(std::move(tokens), params, on_text, keep_going);
+}
+
+Result<Completion> Session::CompleteTokens(std::vector<int32_t> prompt_tokens,
+                                           const GenerationParams& params,
+                                           FunctionRef<void(std::string_view piece)> on_text,
+                                           FunctionRef<bool()> keep_going) {
   Completion out;
-  GDN_ASSIGN_OR_RETURN(out.prompt_tokens, tokenizer_.Encode(prompt));
-  GDN_ASSIGN_OR_RETURN(const RequestId id,
-                       engine_->Submit({.prompt = out.prompt_tokens,
-                                        .max_new_tokens = params.max_new_tokens,
-                                        .stop_token_ids = engine_->model().config().eos_token_ids,
-                                        .sampling = params.sampling}));
+  out.prompt_tokens = std::move(prompt_tokens);
+  Request request{.prompt = out.prompt_tokens,
+                  .max_new_tokens = params.max_new_tokens,
+                  .sampling = params.sampling,
+                  .num_top_logits = params.num_top_logits};
+  if (params.stop_at_eos) request.stop_token_ids = engine_->model().config().eos_token_ids;
+  GDN_ASSIGN_OR_RETURN(const RequestId id, engine_->Submit(std::move(request)));
   Utf8Assembler assembler;
   std::string bytes;
   Status error;
@@ -81,6 +90,9 @@ Result<Completion> Session::Complete(std::string_view prompt, const GenerationPa
     if (event.finish == FinishReason::kError) error = event.error;
     if (event.token < 0) return;
     out.tokens.push_back(event.token);
+    if (!event.top_logits.empty()) {
+      out.top_logits.emplace_back(event.top_logits.begin(), event.top_logits.end());
+    }
     (out.tokens.size() == 1 ? out.prompt_ms : out.gen_ms) = MillisecondsSince(start);
     bytes.clear();
     tokenizer_.AppendTokenBytes(event.token, /*skip_special=*/true, bytes);

@@ -25,12 +25,16 @@ struct SessionOptions {
 struct GenerationParams {
   int64_t max_new_tokens = 128;
   SamplingParams sampling;
+  bool stop_at_eos = true;
+  int64_t num_top_logits = 0;  // largest logits to keep for each generated token
 };
 
 struct Completion {
   std::vector<int32_t> prompt_tokens;
   std::vector<int32_t> tokens;  // generated, a stop token included
   std::string text;             // of the tokens, special ones left out; whole UTF-8 characters
+  // [tokens][num_top_logits], largest first, before temperature and filters.
+  std::vector<std::vector<TokenLogit>> top_logits;
   FinishReason finish = FinishReason::kNone;
   double prompt_ms = 0;  // until the first token was there
   double gen_ms = 0;     // for the tokens after the first
@@ -51,6 +55,11 @@ class Session {
   Result<Completion> Complete(std::string_view prompt, const GenerationParams& params,
                               FunctionRef<void(std::string_view piece)> on_text,
                               FunctionRef<bool()> keep_going);
+  // The same of a prompt that is tokens already; ids may be any of the model's vocabulary.
+  Result<Completion> CompleteTokens(std::vector<int32_t> prompt_tokens,
+                                    const GenerationParams& params,
+                                    FunctionRef<void(std::string_view piece)> on_text,
+                                    FunctionRef<bool()> keep_going);
 
  private:
   Session(std::unique_ptr<ThreadPool> pool, Tokenizer tokenizer, std::unique_ptr<Engine> engine,
