@@ -74,6 +74,9 @@ Matrix BlockOf(const Matrix& a, int64_t row, int64_t col) {
   return out;
 }
 
+// Triton's minus is a subtraction: no zero becomes negative.
+float Negated(float x) { return 0 - x; }
+
 // (I + A)^-1 of one diagonal block by forward substitution.
 Matrix InvertDiagonalBlock(const Matrix& a, const ChunkNumerics& num) {
   Matrix m(kBlock, kBlock);
@@ -81,7 +84,7 @@ Matrix InvertDiagonalBlock(const Matrix& a, const ChunkNumerics& num) {
     Matrix minus_a(1, i);
     Matrix above(i, kBlock);
     for (int64_t j = 0; j < i; ++j) {
-      minus_a(0, j) = -a(i, j);
+      minus_a(0, j) = Negated(a(i, j));
       for (int64_t l = 0; l < kBlock; ++l) above(j, l) = m(j, l);
     }
     const Matrix sum = Multiply(minus_a, above, num);
@@ -147,7 +150,7 @@ Matrix SolveTril(const Matrix& a, const ChunkNumerics& num) {
         }
         product = Multiply(block(i, i), sum, num);
       }
-      for (float& e : product.data) e = -e;
+      for (float& e : product.data) e = Negated(e);
       block(i, j) = product;
     }
   }

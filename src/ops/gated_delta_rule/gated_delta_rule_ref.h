@@ -52,6 +52,14 @@ struct Ablation {
   bool f64_accumulators = false;    // each product rounded to f32 once, at its end
 };
 
+// The points by name, for tests and parity. Dropping one leaves the others as they are.
+struct RoundingPoint {
+  const char* name;
+  bool is_rounding;  // to D; false: the operand of k k^T, the order of the scan, the chunk size
+  void (*drop)(Ablation& ablation);
+};
+std::span<const RoundingPoint> RoundingPoints();
+
 // out before it is stored in D, [T, HV, V]; writes args.state but not args.out.
 std::vector<float> ComputeChunkRef(const GatedDeltaRuleArgs& args, const Ablation& ablation);
 
