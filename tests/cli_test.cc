@@ -178,6 +178,36 @@ TEST_F(Cli, TokenizeThereAndBack) {
   EXPECT_EQ(Json::parse(back.out)["text"], "In the beginning");
 }
 
+TEST_F(Cli, ParityPassesFailsAndRefuses) {
+  const std::string goldens = std::string(GDN_SOURCE_DIR) + "/parity/goldens/interpreter/";
+  const std::string prefill = goldens + "gdn_prefill_bf16_T20_Hk1_Hv2_D64_mid";
+  const Outcome pass = Gdn("parity " + prefill + " " + goldens + "l2norm_bf16_16x128/");
+  EXPECT_EQ(pass.exit_code, 0) << pass.err;
+  EXPECT_TRUE(pass.out.ends_with("\n2 passed, 0 failed\n")) << pass.out;
+
+  const Outcome fail = Gdn("parity --numerics drop:p --json " + prefill);
+  EXPECT_EQ(fail.exit_code, 1);
+  const Json json = Json::parse(fail.out);
+  EXPECT_EQ(json[0]["case"], "gdn_prefill_bf16_T20_Hk1_Hv2_D64_mid");
+  EXPECT_EQ(json[0]["op"], "gdn_prefill");
+  EXPECT_EQ(json[0]["device"], "cpu");
+  EXPECT_EQ(json[0]["impl"], "drop:p");
+  EXPECT_EQ(json[0]["pass"], false);
+  EXPECT_EQ(json[0]["outputs"][0]["name"], "out");
+  EXPECT_GT(json[0]["outputs"][0]["differ"], 100);
+  EXPECT_EQ(json[0]["outputs"][0]["pass"], false);
+
+  // A folder that cannot be read does not hide the others, and is not hidden by them.
+  const Outcome mixed = Gdn("parity --impl ref " + dir_.string() + " " + prefill);
+  EXPECT_EQ(mixed.exit_code, 2);
+  EXPECT_TRUE(mixed.out.ends_with("\n1 passed, 1 failed\n")) << mixed.out;
+  EXPECT_NE(mixed.out.find("gated_delta_rule_chunk_bf16__ref"), std::string::npos);
+  EXPECT_NE(mixed.err.find("manifest.json"), std::string::npos) << mixed.err;
+  ExpectBadInput("parity", {"folders"});
+  ExpectBadInput("parity --numerics drop:x " + prefill, {"drop:x", "drop:a_inverse"});
+  ExpectBadInput("parity --device tpu " + prefill, {"tpu", "cpu"});
+}
+
 TEST_F(Cli, InspectAndDevicesAndVersion) {
   const Json inspect = Json::parse(Gdn("inspect " + kTiny + " --json").out);
   EXPECT_EQ(inspect["config"]["linear_value_heads"], 6);

@@ -20,12 +20,13 @@ LAYERS = {
     "ops": {"base", "tensor"},  # and what OpMayInclude says
     "io": {"base", "tensor"},
     "tokenizer": {"base"},
+    "parity": {"base", "tensor", "backend", "ops", "io"},
     "model": {"base", "tensor", "backend", "ops", "io"},
     "engine": {"base", "tensor", "backend", "ops", "model"},
     "session": {"base", "tensor", "backend", "ops", "model", "engine", "tokenizer"},
     "server": {"base", "tensor", "backend", "ops", "model", "engine", "session"},
-    "cli": {"base", "tensor", "backend", "ops", "io", "tokenizer", "model", "engine", "session",
-            "server"},
+    "cli": {"base", "tensor", "backend", "ops", "io", "tokenizer", "parity", "model", "engine",
+            "session", "server"},
 }
 
 # Headers of an op that another op may include: an embedding reads the weight of the output layer.
@@ -34,7 +35,7 @@ OP_EXCEPTIONS = {"embedding": {"ops/linear/weight.h", "ops/linear/weight_layout.
 # Libraries and the layers that may see them.
 LIBRARIES = {
     "hwy/": {"backend", "ops"},
-    "nlohmann/": {"io", "tokenizer", "model", "session", "server", "cli"},
+    "nlohmann/": {"io", "tokenizer", "parity", "model", "session", "server", "cli"},
     "pcre2": {"tokenizer"},
     "utf8proc": {"tokenizer"},
     "CLI/": {"cli"},

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the operator that a golden case names, on the case's inputs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/exec_context.h"
+#include "parity/golden_case.h"
+#include "parity/numerics.h"
+#include "tensor/storage.h"
+
+namespace gdn {
+
+// What operators run with: the pool, scratch that grows as asked, the log of kernels.
+class Workbench {
+ public:
+  // impl as in ExecContext.
+  Workbench(Device device, std::string impl, int num_threads);
+
+  Result<ExecContext> Context(size_t scratch_bytes = 0);
+  // Without the forced kernel: for steps that only move data.
+  ExecContext CopyContext();
+  Device device() const { return device_; }
+  const std::string& impl() const { return impl_; }
+  int num_threads() const { return pool_->num_threads(); }
+  ThreadPool& pool() { return *pool_; }
+  KernelLog& log() { return log_; }
+
+ private:
+  Device device_;
+  std::string impl_;
+  std::unique_ptr<ThreadPool> pool_;
+  Storage scratch_;
+  KernelLog log_;
+};
+
+struct Output {
+  std::string name;    // of the row; that of the golden tensor, or of a stage
+  std::string golden;  // the tensor that it is compared with
+  OwnedTensor tensor;
+};
+using Outputs = std::vector<Output>;
+
+// The names of RunGolden's operators.
+std::vector<std::string> GoldenOps();
+
+// Every output that the operator makes of the case. numerics other than the reference are for
+// gdn_prefill of 16-bit inputs alone.
+// Errors: kInvalidArgument for an op that is not known, tensors and arguments that are missing or
+// wrong; what the operators themselves refuse; kUnsupported for an impl that is not there.
+Result<Outputs> RunGolden(Workbench& bench, const GoldenCase& golden, const Numerics& numerics);
+
+}  // namespace gdn
