@@ -112,7 +112,7 @@ TEST(GatedDeltaRuleField, FortyEightValueHeadsOverSixteenKeyHeads) {  // ik_llam
 
 // A prompt of T tokens, and one of T - 1 with the last token decoded.  [transformers 46190]
 TEST(GatedDeltaRuleField, PrefillThenDecodeStepMatchesPrefill) {
-  for (const int64_t length : {2, 63, 64, 65, 66, 127, 128, 129, 200}) {
+  for (const int64_t length : {1, 2, 63, 64, 65, 66, 127, 128, 129, 200}) {
     SCOPED_TRACE(length);
     const GdrInputs inputs(HeadShape(DType::kBf16, {length}));
     GdrInputs whole = inputs;
@@ -138,6 +138,32 @@ TEST(GatedDeltaRuleField, PrefillThenDecodeStepMatchesPrefill) {
     run(length - 1, length, false);
     EXPECT_LE(DistanceOf(stepped.out, whole.out).nmse, 1e-4);
     EXPECT_LE(DistanceOf(stepped.state, whole.state).nmse, 1e-4);
+  }
+}
+
+// Batches of one to five, NaN wherever a sequence does not look. [mlx-lm 1736, omlx 2119]
+TEST(GatedDeltaRuleField, BatchesOfOneToFiveAreTheirSequences) {
+  const std::vector<int64_t> lengths = {7, 64, 1, 130, 66};
+  for (size_t count = 1; count <= lengths.size(); ++count) {
+    GdrInputs batch(HeadShape(DType::kBf16, {lengths.begin(), lengths.begin() + count}, 1, 2));
+    GdrInputs alone = batch;
+    RunGdr(GdrForm::kChunk, batch, "");
+    const GatedDeltaRuleArgs all = alone.Args();
+    for (size_t n = 0; n < count; ++n) {
+      GatedDeltaRuleArgs args = all;
+      for (ConstTensor* tensor : {&args.q, &args.k, &args.v, &args.log_decay, &args.beta}) {
+        *tensor = tensor->Slice(all.cu_seqlens[n], lengths[n]);
+      }
+      args.out = all.out.Slice(all.cu_seqlens[n], lengths[n]);
+      const std::vector<int32_t> cu_seqlens = {0, static_cast<int32_t>(lengths[n])};
+      args.cu_seqlens = cu_seqlens;
+      args.state_slots = all.state_slots.subspan(n, 1);
+      args.has_initial_state = all.has_initial_state.subspan(n, 1);
+      const GdrContext context(args);
+      ASSERT_TRUE(GatedDeltaRuleChunk(context.ctx(), args).ok());
+    }
+    EXPECT_EQ(batch.out, alone.out) << count;
+    EXPECT_EQ(batch.state, alone.state) << count;
   }
 }
 

@@ -90,7 +90,7 @@ TEST_P(GatedDeltaRuleKernels, ChunkMatchesReference) {
   const GdrInputs inputs(GetParam());
   GdrInputs want = inputs;
   RunGdr(GdrForm::kChunk, want, "ref");
-  ForEachVectorTarget([&](int64_t /*target*/) {
+  ForEachSimdTarget([&] {
     GdrInputs got = inputs;
     RunGdr(GdrForm::kChunk, got, "");
     const Distance out = DistanceOf(got.out, want.out);
@@ -190,6 +190,35 @@ TEST_P(GatedDeltaRuleInvariance, SequenceInBatchEqualsAlone) {
   }
 }
 
+TEST_P(GatedDeltaRuleInvariance, OrderOfSlotsDoesNotMatter) {
+  GdrInputs inputs(Base({5, 66, 1}));  // slots 4, 3, 2
+  const int64_t slot_size = inputs.state.size() / 5;
+  ForEachKernel([&](std::string_view impl) {
+    GdrInputs want = inputs;
+    RunGdr(Form(), want, impl);
+    for (const std::vector<int32_t>& slots :
+         {std::vector<int32_t>{1, 2, 3}, {2, 4, 1}, {3, 1, 4}}) {
+      GdrInputs moved = inputs;
+      moved.state.Fill(NAN);
+      GdrInputs expected = moved;
+      const auto copy_slot = [&](const TestTensor& from, int32_t from_slot, TestTensor& to,
+                                 int32_t to_slot) {
+        for (int64_t e = 0; e < slot_size; ++e) {
+          to.Set(to_slot * slot_size + e, from.Get(from_slot * slot_size + e));
+        }
+      };
+      for (size_t n = 0; n < slots.size(); ++n) {
+        copy_slot(inputs.state, inputs.state_slots[n], moved.state, slots[n]);
+        copy_slot(want.state, inputs.state_slots[n], expected.state, slots[n]);
+      }
+      moved.state_slots = slots;
+      RunGdr(Form(), moved, impl);
+      EXPECT_EQ(moved.out, want.out);
+      EXPECT_EQ(moved.state, expected.state);
+    }
+  });
+}
+
 TEST_P(GatedDeltaRuleInvariance, SplitAtAChunkEqualsWhole) {
   const GdrInputs inputs(Base({200}));
   ForEachKernel([&](std::string_view impl) {
@@ -273,9 +302,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, GatedDeltaRuleInvariance,
                          testing::Combine(testing::Values(GdrForm::kRecurrent, GdrForm::kChunk),
                                           testing::Values(DType::kBf16, DType::kF16, DType::kF32)),
                          [](const auto& test) {
-                           return std::string(std::get<0>(test.param) == GdrForm::kChunk
-                                                  ? "chunk_"
-                                                  : "recurrent_") +
+                           return std::string(Name(std::get<0>(test.param))) + "_" +
                                   Name(std::get<1>(test.param));
                          });
 
