@@ -42,7 +42,7 @@ function(gdn_add_test source)
   if(target MATCHES "_slow_test$")
     set(label slow)
   endif()
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 900)
+  gtest_discover_tests(${target} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 900)
 endfunction()
 
 if(GDN_FUZZ)

@@ -137,7 +137,7 @@ double WorstError(const TestLogits& ours, std::span<const float> reference) {
 }
 
 class ModelLogitsF32
-    : public ::testing::TestWithParam<std::tuple<const char*, PrefillMode, const char*>> {};
+    : public ::testing::TestWithParam<std::tuple<std::string, PrefillMode, std::string>> {};
 
 TEST_P(ModelLogitsF32, MatchTheReferenceAtEveryPosition) {
   const auto& [name, prefill, impl] = GetParam();
@@ -157,12 +157,12 @@ TEST_P(ModelLogitsF32, MatchTheReferenceAtEveryPosition) {
   ASSERT_NE(model, nullptr);
   // All of it as a prompt, and half of it followed by decode steps; the slow kernels once, with the
   // third chunk begun.
-  const bool slow = *impl != '\0';
+  const bool slow = !impl.empty();
   const std::vector<int64_t> splits =
       slow ? std::vector<int64_t>{2 * 64 + 1} : std::vector<int64_t>{length, length / 2};
   for (const int64_t num_prompt_tokens : splits) {
     TestSequence sequence = MakeTestSequence(limits, 0, prompt);
-    const TestLogits ours = RunAlone(*model, sequence, {&num_prompt_tokens, 1});
+    const TestLogits& ours = RunAlone(*model, sequence, {&num_prompt_tokens, 1});
     ASSERT_EQ(ours.values.size(), reference.size());
     const double worst = WorstError(ours, reference);
     EXPECT_LE(worst, 1e-4) << num_prompt_tokens << " prompt tokens";
@@ -177,8 +177,7 @@ using F32Param = ModelLogitsF32::ParamType;
 
 std::string NameOfF32(const ::testing::TestParamInfo<F32Param>& param) {
   const auto& [name, prefill, impl] = param.param;
-  return StrCat(name, prefill == PrefillMode::kChunk ? "_chunk" : "_auto", *impl == 0 ? "" : "_",
-                impl);
+  return StrCat(name, "_", Name(prefill), impl.empty() ? "" : "_", impl);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -220,7 +219,7 @@ void CompareGreedy(Model& model, const RunLimits& limits, const nlohmann::json& 
   const std::vector<float> second = sequence_json.at("second");
   tokens.insert(tokens.end(), fed.begin(), fed.end() - 1);
   TestSequence sequence = MakeTestSequence(limits, 0, tokens);
-  const TestLogits logits = RunAlone(model, sequence, {&num_prompt_tokens, 1});
+  const TestLogits& logits = RunAlone(model, sequence, {&num_prompt_tokens, 1});
   ASSERT_EQ(logits.rows(), static_cast<int64_t>(tokens.size()));
   for (size_t step = 0; step < ids.size(); ++step) {
     const auto row = logits.row(num_prompt_tokens - 1 + static_cast<int64_t>(step));
@@ -285,13 +284,9 @@ TEST_P(ModelGreedy, ChoosesTheIdsOfTheReference) {
   EXPECT_LE(rms, kMaxRmsOfOwn * own_rms);
 }
 
-std::string NameOfMode(const ::testing::TestParamInfo<PrefillMode>& param) {
-  return param.param == PrefillMode::kChunk ? "chunk" : "recurrent";
-}
-
 INSTANTIATE_TEST_SUITE_P(All, ModelGreedy,
                          ::testing::Values(PrefillMode::kChunk, PrefillMode::kRecurrent),
-                         NameOfMode);
+                         [](const auto& param) { return Name(param.param); });
 
 }  // namespace
 }  // namespace gdn

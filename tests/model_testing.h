@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,24 +19,18 @@
 
 namespace gdn {
 
-// A sequence and the rows of the pools that are its own.
-struct TestSequence {
-  std::vector<int32_t> tokens;
-  int32_t slot = 1;
-  std::vector<int32_t> blocks;
-  int64_t num_computed = 0;
-
-  std::span<const int32_t> Next(int64_t count) const {
-    return std::span(tokens).subspan(static_cast<size_t>(num_computed), static_cast<size_t>(count));
+inline const char* Name(PrefillMode mode) {
+  switch (mode) {
+    case PrefillMode::kAuto:
+      return "auto";
+    case PrefillMode::kChunk:
+      return "chunk";
+    case PrefillMode::kRecurrent:
+      return "recurrent";
   }
-};
-
-// What a step computes of one sequence.
-struct TestSlice {
-  TestSequence* sequence = nullptr;
-  int64_t num_tokens = 0;
-  SequenceForm form = SequenceForm::kPrefill;
-};
+  return "?";
+}
+inline void PrintTo(PrefillMode mode, std::ostream* out) { *out << Name(mode); }
 
 // Logits [rows, vocab].
 struct TestLogits {
@@ -47,6 +42,26 @@ struct TestLogits {
     return std::span(values).subspan(static_cast<size_t>(index * vocab),
                                      static_cast<size_t>(vocab));
   }
+};
+
+// A sequence and the rows of the pools that are its own.
+struct TestSequence {
+  std::vector<int32_t> tokens;
+  int32_t slot = 1;
+  std::vector<int32_t> blocks;
+  int64_t num_computed = 0;
+  TestLogits logits;  // of every token computed
+
+  std::span<const int32_t> Next(int64_t count) const {
+    return std::span(tokens).subspan(static_cast<size_t>(num_computed), static_cast<size_t>(count));
+  }
+};
+
+// What a step computes of one sequence.
+struct TestSlice {
+  TestSequence* sequence = nullptr;
+  int64_t num_tokens = 0;
+  SequenceForm form = SequenceForm::kPrefill;
 };
 
 // The greedy id: ties go to the lower one.
@@ -89,9 +104,9 @@ inline TestSequence MakeTestSequence(const RunLimits& limits, int64_t index,
   return out;
 }
 
-// One step: decode slices must come before prefill ones. Returns the logits of every token, in
-// order, none where the step failed, which is then a failure of the test.
-inline TestLogits RunStep(Model& model, std::span<const TestSlice> slices) {
+// One step: decode slices must come before prefill ones. Appends the logits of every token to those
+// of its sequence; none where the step failed, which is then a failure of the test.
+inline void RunStep(Model& model, const std::vector<TestSlice>& slices) {
   std::vector<int32_t> tokens;
   std::vector<int32_t> positions;
   std::vector<int32_t> cu_seqlens = {0};
@@ -125,29 +140,29 @@ inline TestLogits RunStep(Model& model, std::span<const TestSlice> slices) {
                                      .block_table = block_table,
                                      .max_blocks = static_cast<int64_t>(max_blocks),
                                      .logit_rows = logit_rows});
-  TestLogits out{.vocab = model.config().vocab_size, .values = {}};
   EXPECT_TRUE(logits.ok()) << logits.status().message();
-  if (!logits.ok()) return out;
-  const auto* first = logits->As<float>();
-  out.values.assign(first, first + logits->shape.NumElements());
-  return out;
+  if (!logits.ok()) return;
+  int64_t row = 0;
+  for (const TestSlice& slice : slices) {
+    TestLogits& out = slice.sequence->logits;
+    out.vocab = logits->dim(1);
+    const auto* first = logits->Row<float>(row);
+    out.values.insert(out.values.end(), first, first + slice.num_tokens * out.vocab);
+    row += slice.num_tokens;
+  }
 }
 
 // One sequence alone: its next tokens as prompt slices of these sizes, one step each, then the rest
 // as decode steps of one token. Returns the logits of every token computed.
-inline TestLogits RunAlone(Model& model, TestSequence& sequence,
-                           std::span<const int64_t> prefill_slices) {
-  TestLogits out{.vocab = model.config().vocab_size, .values = {}};
-  const auto step = [&](int64_t num_tokens, SequenceForm form) {
-    const TestSlice slice{&sequence, num_tokens, form};
-    const TestLogits part = RunStep(model, {&slice, 1});
-    out.values.insert(out.values.end(), part.values.begin(), part.values.end());
-  };
-  for (const int64_t size : prefill_slices) step(size, SequenceForm::kPrefill);
-  while (sequence.num_computed < static_cast<int64_t>(sequence.tokens.size())) {
-    step(1, SequenceForm::kDecode);
+inline const TestLogits& RunAlone(Model& model, TestSequence& sequence,
+                                  std::span<const int64_t> prefill_slices) {
+  for (const int64_t size : prefill_slices) {
+    RunStep(model, {{&sequence, size, SequenceForm::kPrefill}});
   }
-  return out;
+  while (sequence.num_computed < static_cast<int64_t>(sequence.tokens.size())) {
+    RunStep(model, {{&sequence, 1, SequenceForm::kDecode}});
+  }
+  return sequence.logits;
 }
 
 }  // namespace gdn

@@ -7,10 +7,17 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <vector>
 
 namespace gdn {
+
+static void PrintTo(const SamplingParams& params, std::ostream* out) {
+  *out << "temperature " << params.temperature << ", top_k " << params.top_k << ", top_p "
+       << params.top_p << ", min_p " << params.min_p << ", seed " << params.seed;
+}
+
 namespace {
 
 using testing::ElementsAre;

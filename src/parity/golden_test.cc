@@ -46,6 +46,9 @@ size_t RunAll(const std::vector<std::string>& folders, const std::string& impl) 
     }
     EXPECT_FALSE(report->rows.empty());
     EXPECT_TRUE(report->Passes());
+    if (impl.empty()) {
+      EXPECT_EQ(report->kernels.find("__ref"), std::string::npos) << report->kernels;
+    }
     for (const ParityRow& row : report->rows) {
       EXPECT_TRUE(row.pass) << row.name << ": " << row.distance.differ << " of "
                             << row.distance.elements << " differ, max " << row.distance.max_abs

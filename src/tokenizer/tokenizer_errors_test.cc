@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Case {
   const char* want;
   std::function<void(json&)> change;
 };
+void PrintTo(const Case& entry, std::ostream* out) { *out << entry.want; }
 
 class TokenizerErrors : public testing::TestWithParam<Case> {};
 
@@ -175,7 +177,7 @@ const std::vector<Case> kCases = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Fields, TokenizerErrors, testing::ValuesIn(kCases),
-                         [](const auto& entry) { return std::to_string(entry.index); });
+                         [](const auto& entry) { return "case" + std::to_string(entry.index); });
 
 TEST(TokenizerErrors, TextThatIsNotTheJsonItShouldBe) {
   ExpectError("", "is not valid JSON at byte");

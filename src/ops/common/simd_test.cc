@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "ops/common/testing/simd_targets.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -68,25 +69,9 @@ std::vector<float> Inputs() {
   return inputs;
 }
 
-// Runs body once per vector target that this CPU has.
-template <class Body>
-void ForEachTarget(const Body& body) {
-  int targets = 0;
-  for (int64_t supported = hwy::SupportedTargets() & HWY_TARGETS; supported != 0;
-       supported &= supported - 1) {
-    const int64_t target = supported & -supported;
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    body();
-    ++targets;
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  EXPECT_GT(targets, 0);
-}
-
 TEST(Simd, RoundsToBf16AsScalar) {
   const std::vector<float> in = Inputs();
-  ForEachTarget([&] {
+  ForEachSimdTarget([&] {
     std::vector<Bf16> out(in.size());
     HWY_DYNAMIC_DISPATCH(RoundAllBf16)(in.data(), in.size(), out.data());
     for (size_t i = 0; i < in.size(); ++i)
@@ -96,7 +81,7 @@ TEST(Simd, RoundsToBf16AsScalar) {
 
 TEST(Simd, RoundsToF16AsScalar) {
   const std::vector<float> in = Inputs();
-  ForEachTarget([&] {
+  ForEachSimdTarget([&] {
     std::vector<F16> out(in.size());
     HWY_DYNAMIC_DISPATCH(RoundAllF16)(in.data(), in.size(), out.data());
     for (size_t i = 0; i < in.size(); ++i)
@@ -107,7 +92,7 @@ TEST(Simd, RoundsToF16AsScalar) {
 TEST(Simd, WidensEveryF16AsScalar) {
   std::vector<F16> in(65536);
   for (size_t i = 0; i < in.size(); ++i) in[i].bits = static_cast<uint16_t>(i);
-  ForEachTarget([&] {
+  ForEachSimdTarget([&] {
     std::vector<float> out(in.size());
     HWY_DYNAMIC_DISPATCH(WidenAllF16)(in.data(), in.size(), out.data());
     for (size_t i = 0; i < in.size(); ++i) {
@@ -126,7 +111,7 @@ TEST(Simd, ExpIsWithinOneAndAHalfUlp) {
   Rng rng(2);
   for (int i = 0; i < 400000; ++i) in.push_back(static_cast<float>(rng.NextUniform() * 195 - 106));
   for (int i = 0; i < 100000; ++i) in.push_back(static_cast<float>(rng.NextUniform() * 2 - 1));
-  ForEachTarget([&] {
+  ForEachSimdTarget([&] {
     std::vector<float> out(in.size());
     HWY_DYNAMIC_DISPATCH(ExpAll)(in.data(), in.size(), out.data());
     double worst = 0;

@@ -145,6 +145,8 @@ class GdrContext {
 };
 
 enum class GdrForm { kRecurrent, kChunk };
+inline const char* Name(GdrForm form) { return form == GdrForm::kChunk ? "chunk" : "recurrent"; }
+inline void PrintTo(GdrForm form, std::ostream* out) { *out << Name(form); }
 
 // Runs one form on inputs, in place.
 inline void RunGdr(GdrForm form, GdrInputs& inputs, std::string_view impl, int num_threads = 1) {

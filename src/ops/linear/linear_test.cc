@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <bit>
@@ -13,7 +12,8 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "ops/common/testing/npy.h"
+#include "ops/common/testing/simd_targets.h"
+#include "tensor/dtype_testing.h"
 
 namespace gdn {
 namespace {
@@ -76,20 +76,6 @@ int64_t FirstDifference(const std::vector<float>& a, const std::vector<float>& b
   return -1;
 }
 
-template <class F>
-void ForEachTarget(const F& body) {
-  int count = 0;
-  for (int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
-    const int64_t target = left & -left;
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    body(/*has_fma=*/target != HWY_SSE4);
-    hwy::SetSupportedTargetsForTest(0);
-    ++count;
-  }
-  EXPECT_GT(count, 0);
-}
-
 // ---- against the reference ----
 
 class LinearShapes
@@ -106,9 +92,9 @@ TEST_P(LinearShapes, MatchReferenceBitForBit) {
     const Weight weight = problem.Packed(pool);
     const std::vector<float> want = problem.Run(problem.Rows(), 1, "ref");
     EXPECT_EQ(FirstDifference(problem.Run(weight, 1, "ref"), want), -1);
-    ForEachTarget([&](bool has_fma) {
+    ForEachVectorTarget([&](int64_t target) {
       const std::vector<float> got = problem.Run(weight, 2, "linear_panel");
-      if (has_fma) {
+      if (HasFma(target)) {
         EXPECT_EQ(FirstDifference(got, want), -1);
         return;
       }
@@ -147,7 +133,7 @@ TYPED_TEST(LinearOrder, RowsHaveTheBitsThatTheyHaveAlone) {
   Problem<TypeParam> problem(512, 72, 385);
   ThreadPool pool(2);
   const Weight weight = problem.Packed(pool);
-  ForEachTarget([&](bool) {
+  ForEachSimdTarget([&] {
     const std::vector<float> all = problem.Run(weight, 2, "linear_panel");
     for (const int64_t m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 64, 127, 200}) {
       const int64_t first = 512 - m;
@@ -238,33 +224,6 @@ TEST(Linear, NoRowsIsNoWork) {
   ThreadPool pool(1);
   const Weight weight = problem.Packed(pool);
   EXPECT_TRUE(problem.Run(weight, 1, "", DType::kF32, 0, 0).empty());
-}
-
-// ---- golden ----
-
-TEST(Linear, MatchesGoldenMatmul) {
-  const Golden golden("matmul_bf16_16x64x32");
-  if (!golden.exists()) GTEST_SKIP() << golden.Missing();
-  const NpyArray a = golden["a"];
-  const std::vector<Bf16> b = golden["b"].To<Bf16>();  // [K=64, N=32]
-  const std::vector<float> want = golden["out"].F32();
-  Problem<Bf16> problem(16, 32, 64);
-  problem.x = a.To<Bf16>();
-  for (size_t n = 0; n < 32; ++n) {
-    for (size_t k = 0; k < 64; ++k) problem.w[n * 64 + k] = b[k * 32 + n];
-  }
-  ThreadPool pool(1);
-  const Weight weight = problem.Packed(pool);
-  for (const char* impl : {"ref", "linear_panel"}) {
-    const std::vector<float> got = problem.Run(weight, 1, impl);
-    double error = 0;
-    double power = 0;
-    for (size_t i = 0; i < want.size(); ++i) {
-      error += std::pow(static_cast<double>(got[i]) - want[i], 2);
-      power += std::pow(static_cast<double>(want[i]), 2);
-    }
-    EXPECT_LT(error / power, 1e-13) << impl;  // f32 sums of another order
-  }
 }
 
 // ---- errors ----

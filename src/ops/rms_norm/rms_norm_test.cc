@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "ops/common/testing/npy.h"
 #include "ops/common/testing/simd_targets.h"
 #include "ops/common/testing/test_rows.h"
 
@@ -206,42 +205,6 @@ TEST(RmsNorm, SpecialValuesStayInTheirRow) {
       EXPECT_TRUE(std::isfinite(out.At(3, i)));
     }
   }
-}
-
-TEST(RmsNorm, MatchesTheGemmaGoldenBitForBit) {
-  const Golden golden("rmsnorm_gemma_bf16_8x128");
-  if (!golden.exists()) GTEST_SKIP() << golden.Missing();
-  NpyArray x = golden["x"];
-  const std::vector<float> weight = golden["weight"].F32();
-  TestContext context;
-  const auto check = [&](std::string_view impl) {
-    TestRows out(DType::kBf16, 8, 128);
-    ASSERT_TRUE(RmsNorm(context(impl), {x.view(), VectorView(weight), 1e-6F, RmsNormStyle::kGemma,
-                                        Tensor(), out.view()})
-                    .ok());
-    EXPECT_EQ(Compare(out.Values(), golden["out"].F32()).differ, 0U);
-  };
-  check("ref");
-  ForEachSimdTarget([&] { check("rms_norm_"); });
-}
-
-TEST(RmsNorm, MatchesTheResidualGolden) {
-  const Golden golden("rmsnorm_fused_residual_f32_8x128");
-  if (!golden.exists()) GTEST_SKIP() << golden.Missing();
-  NpyArray x = golden["x"];
-  const std::vector<float> weight = golden["weight"].F32();
-  TestContext context;
-  const auto check = [&](std::string_view impl) {
-    NpyArray residual = golden["residual_in"];
-    TestRows out(DType::kF32, 8, 128);
-    ASSERT_TRUE(RmsNorm(context(impl), {x.view(), VectorView(weight), 1e-6F, RmsNormStyle::kPlain,
-                                        residual.view(), out.view()})
-                    .ok());
-    EXPECT_EQ(Compare(residual.F32(), golden["residual_out"].F32()).differ, 0U);
-    ExpectMatchesGolden(out.Values(), golden["out"].F32());
-  };
-  check("ref");
-  ForEachSimdTarget([&] { check("rms_norm_"); });
 }
 
 class RmsNormErrors : public testing::Test {

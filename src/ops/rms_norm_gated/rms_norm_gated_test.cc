@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "ops/common/testing/npy.h"
 #include "ops/common/testing/simd_targets.h"
 #include "ops/common/testing/test_rows.h"
 
@@ -166,31 +165,6 @@ TEST(RmsNormGated, SpecialValues) {
     }
   }
 }
-
-class RmsNormGatedGolden : public testing::TestWithParam<const char*> {};
-
-TEST_P(RmsNormGatedGolden, Matches) {
-  const Golden golden(std::string("rmsnorm_gated_f32_realdims_") + GetParam());
-  if (!golden.exists()) GTEST_SKIP() << golden.Missing();
-  NpyArray x = golden["x"];
-  NpyArray gate = golden["gate"];
-  const std::vector<float> weight = golden["weight"].F32();
-  const GateActivation activation =
-      GetParam() == std::string("silu") ? GateActivation::kSilu : GateActivation::kSigmoid;
-  TestContext context;
-  const auto check = [&](std::string_view impl) {
-    TestRows out(DType::kF32, 16, 128);
-    ASSERT_TRUE(RmsNormGated(context(impl), {x.view(), gate.view(), VectorView(weight), 1e-6F,
-                                             activation, out.view()})
-                    .ok());
-    ExpectMatchesGolden(out.Values(), golden["out"].F32());
-  };
-  check("ref");
-  ForEachSimdTarget([&] { check("rms_norm_gated_"); });
-}
-
-INSTANTIATE_TEST_SUITE_P(All, RmsNormGatedGolden, testing::Values("silu", "sigmoid"),
-                         [](const auto& param_info) { return std::string(param_info.param); });
 
 class RmsNormGatedErrors : public testing::Test {
  protected:

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <ostream>
 
-#include "ops/common/testing/npy.h"
 #include "ops/common/testing/simd_targets.h"
 #include "ops/common/testing/test_rows.h"
 
@@ -36,7 +36,10 @@ struct HeadsCase {
   int64_t heads;
   int64_t dim;
   int64_t rotary_dim;
+
+  std::string Name() const { return StrCat("T", tokens, "_H", heads, "_D", dim, "_R", rotary_dim); }
 };
+void PrintTo(const HeadsCase& size, std::ostream* out) { *out << size.Name(); }
 
 std::vector<int32_t> Positions(int64_t tokens, uint64_t seed, uint64_t bound) {
   Rng rng(seed);
@@ -72,8 +75,7 @@ using RopeCase = std::tuple<DType, HeadsCase>;
 
 std::string RopeCaseName(const testing::TestParamInfo<RopeCase>& param_info) {
   const auto& [dtype, size] = param_info.param;
-  return StrCat(Name(dtype), "_T", size.tokens, "_H", size.heads, "_D", size.dim, "_R",
-                size.rotary_dim);
+  return StrCat(Name(dtype), "_", size.Name());
 }
 
 class RopeCases : public testing::TestWithParam<RopeCase> {};
@@ -179,24 +181,6 @@ TEST(RopeTable, HoldsCosThenSinOfAnF32Angle) {
     f64_differs += std::abs(last[i] - std::cos(exact)) > 1e-5 ? 1U : 0U;
   }
   EXPECT_GT(f64_differs, 3U);  // the rounding of frequency and angle is far from noise out there
-}
-
-TEST(Rope, MatchesTheGoldenAtPosition131k) {
-  const Golden golden("rope_f32_pos_131k");
-  if (!golden.exists()) GTEST_SKIP() << golden.Missing();
-  const std::vector<int32_t> positions = golden["positions"].I32();
-  const Table table(*std::ranges::max_element(positions) + 1, 32, 1e4, 2);
-  TestContext context;
-  const auto check = [&](std::string_view impl) {
-    for (const std::string name : {"q", "k"}) {
-      NpyArray x = golden[name + "_in"];
-      const Tensor heads = x.view().SplitLast(x.shape()[1] / 64, 64);
-      ASSERT_TRUE(Rope(context(impl), {table.view(), positions, heads}).ok());
-      ExpectMatchesGolden(x.F32(), golden[name + "_out"].F32());
-    }
-  };
-  check("ref");
-  ForEachSimdTarget([&] { check("rope_"); });
 }
 
 class RopeErrors : public testing::Test {

@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "ops/common/testing/npy.h"
 #include "ops/common/testing/simd_targets.h"
 #include "ops/common/testing/test_rows.h"
 
@@ -132,23 +131,6 @@ TEST(SiluAndMul, ExtremeGatesAreFinite) {
       EXPECT_TRUE(std::isnan(out.At(0, 4)));
     }
   }
-}
-
-TEST(SiluAndMul, MatchesTheGoldenBitForBit) {
-  const Golden golden("silu_and_mul_bf16_8x256");
-  if (!golden.exists()) GTEST_SKIP() << golden.Missing();
-  NpyArray x = golden["x"];
-  TestContext context;
-  const int64_t n = golden["out"].shape()[1];
-  const auto check = [&](std::string_view impl) {
-    TestRows out(DType::kBf16, 8, n);
-    ASSERT_TRUE(
-        SiluAndMul(context(impl), {x.view().Columns(0, n), x.view().Columns(n, n), out.view()})
-            .ok());
-    EXPECT_EQ(Compare(out.Values(), golden["out"].F32()).differ, 0U);
-  };
-  check("ref");
-  ForEachSimdTarget([&] { check("silu_and_mul_"); });
 }
 
 class SiluAndMulErrors : public testing::Test {

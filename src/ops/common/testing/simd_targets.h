@@ -3,24 +3,36 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
+#include <hwy/targets.h>
 
 #include <cstdint>
 
 namespace gdn {
 
+// Whether the target's MulAdd is one rounding, as in the scalar references.
+inline bool HasFma(int64_t target) { return (target & (HWY_SSE4 | HWY_SSSE3)) == 0; }
+
+// Runs body(target) for each target, which the vector kernels then use.
 template <class Body>
-void ForEachSimdTarget(const Body& body) {
+void ForEachVectorTarget(const Body& body) {
+  const struct Reset {
+    ~Reset() { hwy::SetSupportedTargetsForTest(0); }
+  } reset;
   int count = 0;
   for (int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
     const int64_t target = left & -left;
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
-    body();
+    body(target);
     ++count;
   }
-  hwy::SetSupportedTargetsForTest(0);
   EXPECT_GT(count, 0);
+}
+
+// The same for a body that does not ask which target it is.
+template <class Body>
+void ForEachSimdTarget(const Body& body) {
+  ForEachVectorTarget([&](int64_t /*target*/) { body(); });
 }
 
 }  // namespace gdn

@@ -18,6 +18,7 @@
 #include "backend/exec_context.h"
 #include "base/rng.h"
 #include "base/str.h"
+#include "tensor/dtype_testing.h"
 #include "tensor/tensor.h"
 
 namespace gdn {
@@ -128,16 +129,12 @@ class TestContext {
 struct Difference {
   size_t differ = 0;     // elements that are not equal
   double max_abs = 0;    // of the difference
-  double max_want = 0;   // largest magnitude wanted
-  double nmse = 0;       // sum (got - want)^2 / sum want^2
   double max_steps = 0;  // the difference in units of the last place of want, in dtype
 };
 
 inline Difference Compare(std::span<const float> got, std::span<const float> want,
                           DType dtype = DType::kF32) {
   Difference out;
-  double error = 0;
-  double power = 0;
   const int bits = dtype == DType::kF32 ? 23 : dtype == DType::kF16 ? 10 : 7;
   const double smallest = dtype == DType::kF16 ? 0x1p-14 : 0x1p-126;
   for (size_t i = 0; i < want.size(); ++i) {
@@ -145,22 +142,10 @@ inline Difference Compare(std::span<const float> got, std::span<const float> wan
     const double d = std::abs(got[i] - w);
     if (!(got[i] == want[i])) ++out.differ;
     out.max_abs = std::max(out.max_abs, std::isnan(d) ? INFINITY : d);
-    out.max_want = std::max(out.max_want, std::abs(w));
     const double ulp = std::ldexp(1.0, std::ilogb(std::max(std::abs(w), smallest)) - bits);
     out.max_steps = std::max(out.max_steps, std::isnan(d) ? INFINITY : d / ulp);
-    error += d * d;
-    power += w * w;
   }
-  out.nmse = power > 0 ? error / power : error;
   return out;
-}
-
-// f32 goldens come from other machines' exp and order of summation.
-inline void ExpectMatchesGolden(std::span<const float> got, std::span<const float> want) {
-  ASSERT_EQ(got.size(), want.size());
-  const Difference d = Compare(got, want);
-  EXPECT_LE(d.nmse, 1e-12);
-  EXPECT_LE(d.max_abs, 1e-6 * d.max_want);
 }
 
 using RowsCase = std::tuple<DType, int64_t, int64_t>;  // dtype, R, n

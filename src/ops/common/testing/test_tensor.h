@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tests of ops share: tensors that own their memory, the distance of two of them, and a loop
-// over the vector targets of this CPU.
+// over the kernels of this CPU.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,8 @@
 #include <vector>
 
 #include "ops/common/tensor_access.h"
+#include "ops/common/testing/simd_targets.h"
+#include "tensor/dtype_testing.h"
 #include "tensor/tensor.h"
 
 namespace gdn {
@@ -69,21 +70,6 @@ inline Distance DistanceOf(const TestTensor& got, const TestTensor& want) {
   return d;
 }
 
-// Whether the target's MulAdd is one rounding, as in the scalar references.
-inline bool HasFma(int64_t target) { return (target & (HWY_SSE4 | HWY_SSSE3)) == 0; }
-
-// Runs body(target) for each vector target of this CPU, which the vector kernels then use.
-template <class Body>
-void ForEachVectorTarget(const Body& body) {
-  for (int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
-    const int64_t target = left & -left;
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    body(target);
-    hwy::SetSupportedTargetsForTest(0);
-  }
-}
-
 // Runs body(impl) for the scalar reference, then for the vector kernels on each target.
 template <class Body>
 void ForEachKernel(const Body& body) {
@@ -91,7 +77,7 @@ void ForEachKernel(const Body& body) {
     SCOPED_TRACE("ref");
     body(std::string_view("ref"));
   }
-  ForEachVectorTarget([&](int64_t /*target*/) { body(std::string_view()); });
+  ForEachSimdTarget([&] { body(std::string_view()); });
 }
 
 }  // namespace gdn
