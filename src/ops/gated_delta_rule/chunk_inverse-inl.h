@@ -22,62 +22,90 @@ using DBlock = hn::CappedTag<float, kBlock>;
 using VBlock = hn::Vec<DBlock>;
 using BlockBuffer = std::array<float, kBlock * kBlock>;
 
-// out [16, 16] = x y, or out += x y with the product summed on its own first. Four rows at a time
-// so that four chains of fma are in flight.
+constexpr size_t kBlockLanes = hn::MaxLanes(DBlock());
+constexpr size_t kBlockVecs = kBlock / kBlockLanes;
+// Rows at a time that make eight chains of fma.
+constexpr size_t kBlockRows = HWY_MAX(size_t{1}, 8 / kBlockVecs);
+
+// out [16, 16] = x y, or out += x y with the product summed on its own first.
 template <bool kAdd>
 HWY_INLINE void BlockProduct(const float* HWY_RESTRICT x, size_t x_stride,
                              const float* HWY_RESTRICT y, size_t y_stride,
                              float* HWY_RESTRICT out) {
   const DBlock d;
-  for (size_t c = 0; c < kBlock; c += hn::Lanes(d)) {
-    for (size_t i = 0; i < kBlock; i += 4) {
-      VBlock sum0 = hn::Zero(d);
-      VBlock sum1 = sum0;
-      VBlock sum2 = sum0;
-      VBlock sum3 = sum0;
-      const float* x_row = x + i * x_stride;
-      for (size_t m = 0; m < kBlock; ++m) {
-        const VBlock y_vec = hn::LoadU(d, y + m * y_stride + c);
-        sum0 = hn::MulAdd(hn::Set(d, x_row[m]), y_vec, sum0);
-        sum1 = hn::MulAdd(hn::Set(d, x_row[x_stride + m]), y_vec, sum1);
-        sum2 = hn::MulAdd(hn::Set(d, x_row[2 * x_stride + m]), y_vec, sum2);
-        sum3 = hn::MulAdd(hn::Set(d, x_row[3 * x_stride + m]), y_vec, sum3);
+  for (size_t i = 0; i < kBlock; i += kBlockRows) {
+    VBlock sum[kBlockRows][kBlockVecs];
+    HWY_UNROLL(8)
+    for (size_t r = 0; r < kBlockRows; ++r) {
+      HWY_UNROLL(8)
+      for (size_t c = 0; c < kBlockVecs; ++c) sum[r][c] = hn::Zero(d);
+    }
+    for (size_t m = 0; m < kBlock; ++m) {
+      VBlock y_vec[kBlockVecs];
+      HWY_UNROLL(8)
+      for (size_t c = 0; c < kBlockVecs; ++c) {
+        y_vec[c] = hn::LoadU(d, y + m * y_stride + c * kBlockLanes);
       }
-      const auto store = [&](size_t row, VBlock sum) HWY_ATTR {
-        float* p = out + (i + row) * kBlock + c;
-        hn::StoreU(kAdd ? hn::Add(hn::LoadU(d, p), sum) : sum, d, p);
-      };
-      store(0, sum0);
-      store(1, sum1);
-      store(2, sum2);
-      store(3, sum3);
+      HWY_UNROLL(8)
+      for (size_t r = 0; r < kBlockRows; ++r) {
+        const VBlock x_vec = hn::Set(d, x[(i + r) * x_stride + m]);
+        HWY_UNROLL(8)
+        for (size_t c = 0; c < kBlockVecs; ++c) {
+          sum[r][c] = hn::MulAdd(x_vec, y_vec[c], sum[r][c]);
+        }
+      }
+    }
+    HWY_UNROLL(8)
+    for (size_t r = 0; r < kBlockRows; ++r) {
+      HWY_UNROLL(8)
+      for (size_t c = 0; c < kBlockVecs; ++c) {
+        float* p = out + (i + r) * kBlock + c * kBlockLanes;
+        hn::StoreU(kAdd ? hn::Add(hn::LoadU(d, p), sum[r][c]) : sum[r][c], d, p);
+      }
     }
   }
 }
 
-// Forward substitution of one diagonal block; a and x have stride kInverseStride.
-HWY_INLINE void InvertDiagonal(const float* HWY_RESTRICT a, float* HWY_RESTRICT x) {
+// Forward substitution of the diagonal blocks, kCount of them at once: the chains of one alone
+// would wait for each other. a and x point to the first; stride kInverseStride. The identity is
+// added last, for the substitution must not see it: the diagonal term is the -a_row[c] of the
+// formula.
+template <size_t kCount>
+HWY_INLINE void InvertDiagonals(const float* HWY_RESTRICT a, float* HWY_RESTRICT x) {
   const DBlock d;
+  constexpr size_t kNext = kBlock * kInverseStride + kBlock;  // to the next diagonal block
   for (size_t i = 0; i < kBlock; ++i) {
-    const float* a_row = a + i * kInverseStride;
-    float* x_row = x + i * kInverseStride;
-    for (size_t c = 0; c < kBlock; c += hn::Lanes(d)) {
-      // The rows above already carry the identity, which the substitution must not see twice: its
-      // diagonal term is the -a_row[c] of the formula.
-      VBlock sum = hn::Zero(d);
-      for (size_t m = 0; m < i; ++m) {
-        const VBlock strict = hn::IfThenElseZero(
-            hn::Lt(hn::Iota(d, static_cast<float>(c)), hn::Set(d, static_cast<float>(m))),
-            hn::LoadU(d, x + m * kInverseStride + c));
-        sum = hn::MulAdd(hn::Set(d, -a_row[m]), strict, sum);
-      }
-      const auto column = hn::Iota(d, static_cast<float>(c));
-      const auto row = hn::Set(d, static_cast<float>(i));
-      const VBlock minus_a =
-          hn::IfThenElseZero(hn::Lt(column, row), hn::Neg(hn::LoadU(d, a_row + c)));
-      const VBlock one = hn::IfThenElseZero(hn::Eq(column, row), hn::Set(d, 1.0F));
-      hn::StoreU(hn::Add(hn::Add(minus_a, sum), one), d, x_row + c);
+    VBlock sum[kCount][kBlockVecs];
+    HWY_UNROLL(4)
+    for (size_t b = 0; b < kCount; ++b) {
+      HWY_UNROLL(8)
+      for (size_t c = 0; c < kBlockVecs; ++c) sum[b][c] = hn::Zero(d);
     }
+    for (size_t m = 0; m < i; ++m) {
+      HWY_UNROLL(4)
+      for (size_t b = 0; b < kCount; ++b) {
+        const VBlock minus_a = hn::Set(d, -a[b * kNext + i * kInverseStride + m]);
+        HWY_UNROLL(8)
+        for (size_t c = 0; c < kBlockVecs; ++c) {
+          const float* above = x + b * kNext + m * kInverseStride + c * kBlockLanes;
+          sum[b][c] = hn::MulAdd(minus_a, hn::LoadU(d, above), sum[b][c]);
+        }
+      }
+    }
+    const auto row = hn::Set(d, static_cast<float>(i));
+    HWY_UNROLL(4)
+    for (size_t b = 0; b < kCount; ++b) {
+      HWY_UNROLL(8)
+      for (size_t c = 0; c < kBlockVecs; ++c) {
+        const size_t at = b * kNext + i * kInverseStride + c * kBlockLanes;
+        const auto lower = hn::Lt(hn::Iota(d, static_cast<float>(c * kBlockLanes)), row);
+        const VBlock minus_a = hn::IfThenElseZero(lower, hn::Neg(hn::LoadU(d, a + at)));
+        hn::StoreU(hn::Add(minus_a, sum[b][c]), d, x + at);
+      }
+    }
+  }
+  for (size_t b = 0; b < kCount; ++b) {
+    for (size_t i = 0; i < kBlock; ++i) x[b * kNext + i * kInverseStride + i] = 1;
   }
 }
 
@@ -89,7 +117,11 @@ inline HWY_NOINLINE void InvertUnitLower(const float* HWY_RESTRICT a, float* HWY
   const auto at = [](size_t i, size_t j) { return (i * kInverseStride + j) * kBlock; };
   HWY_ALIGN BlockBuffer sum;
   HWY_ALIGN BlockBuffer product;
-  for (size_t i = 0; i < num_blocks; ++i) InvertDiagonal(a + at(i, i), x + at(i, i));
+  if (num_blocks == 4) {
+    InvertDiagonals<4>(a, x);
+  } else {
+    for (size_t i = 0; i < num_blocks; ++i) InvertDiagonals<1>(a + at(i, i), x + at(i, i));
+  }
   for (size_t distance = 1; distance < num_blocks; ++distance) {
     for (size_t j = 0; j + distance < num_blocks; ++j) {
       const size_t i = j + distance;

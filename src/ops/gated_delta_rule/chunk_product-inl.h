@@ -6,6 +6,7 @@
 #if defined(GDN_OPS_CHUNK_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GDN_OPS_CHUNK_PRODUCT_INL_H_
 #undef GDN_OPS_CHUNK_PRODUCT_INL_H_
+#undef GDN_INLINE_LAMBDA
 #else
 #define GDN_OPS_CHUNK_PRODUCT_INL_H_
 #endif
@@ -24,6 +25,9 @@ constexpr size_t kTileRows = 4;
 #else
 constexpr size_t kTileRows = 8;
 #endif
+
+// For the callers of ProductTile: a call would pass its vectors through memory.
+#define GDN_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
 
 HWY_INLINE size_t TileColumns() { return 2 * hn::Lanes(DF()); }
 

@@ -8,30 +8,7 @@
 #include "ops/common/simd-inl.h"
 #include "ops/gated_delta_rule/chunk_inverse-inl.h"
 #include "ops/gated_delta_rule/chunk_product-inl.h"
-
-#ifndef GDN_OPS_GATED_DELTA_RULE_CHUNK_SHARED_
-#define GDN_OPS_GATED_DELTA_RULE_CHUNK_SHARED_
-#include <algorithm>
-#include <cstring>
-
-#include "ops/common/tensor_access.h"
-
-namespace gdn {
-
-// One value head of one sequence: what a task owns.
-struct ChunkTask {
-  int64_t first_token, last_token;
-  int64_t value_head, key_head;
-  int64_t slot;
-  bool has_initial_state;
-};
-
-// Rows and columns of C x C scratch.
-inline constexpr auto kChunkStride = static_cast<size_t>(kChunkSize);
-inline constexpr auto kTransposed = static_cast<size_t>(kTransposedStride);
-
-}  // namespace gdn
-#endif
+#include "ops/gated_delta_rule/chunk_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gdn {
@@ -41,29 +18,18 @@ constexpr size_t RoundUp(size_t x, size_t multiple) {
   return (x + multiple - 1) / multiple * multiple;
 }
 
-// One chunk of one value head: where its inputs lie and how large it is.
-struct Chunk {
-  int64_t first_token;
-  size_t num_tokens;
-  size_t num_rows;  // num_tokens rounded up to blocks of solve_tril, hence to whole tiles
-  size_t k_dim, v_dim;
-  size_t key_stride;  // between rows of K columns in scratch
-  size_t padded_k;    // columns of those rows that tiles may touch; rows of a panel of state_t
-};
-
 // ---- inputs ----
 
-// Rows of q or k, widened; zero rows from num_tokens on.
+// Staged rows of q or k, widened; zero rows from num_tokens on.
 template <class T>
-void LoadKeyRows(const ConstTensor& tensor, const Chunk& chunk, int64_t head, float* out) {
+void LoadKeyRows(const T* rows, const Chunk& chunk, float* out) {
   for (size_t i = 0; i < chunk.num_rows; ++i) {
     float* out_row = out + i * chunk.key_stride;
     if (i >= chunk.num_tokens) {
       std::fill_n(out_row, chunk.padded_k, 0.0F);
       continue;
     }
-    const T* row =
-        tensor.As<T>() + OffsetOf(tensor, chunk.first_token + static_cast<int64_t>(i), head, 0);
+    const T* row = rows + i * chunk.k_dim;
     ForEachVec(chunk.k_dim, [&](size_t d, size_t n)
                                 HWY_ATTR { StoreVecAny(LoadVecAny(row + d, n), out_row + d, n); });
     std::fill(out_row + chunk.k_dim, out_row + chunk.padded_k, 0.0F);
@@ -123,7 +89,8 @@ HWY_INLINE void LowerProduct(const Chunk& chunk, const ChunkScratch& s, const fl
   for (size_t j = 0; j < chunk.num_rows; j += TileColumns()) {
     for (size_t i = j / kTileRows * kTileRows; i < chunk.num_rows; i += kTileRows) {
       ProductTile(rows + i * chunk.key_stride, chunk.key_stride, s.k_t + j, kTransposed,
-                  chunk.k_dim, [&](size_t r, VF lo, VF hi) HWY_ATTR { finish(i + r, j, lo, hi); });
+                  chunk.k_dim,
+                  [&](size_t r, VF lo, VF hi) GDN_INLINE_LAMBDA { finish(i + r, j, lo, hi); });
     }
   }
 }
@@ -142,7 +109,7 @@ void ScaledDotKkt(const Chunk& chunk, bool tf32, const ChunkScratch& s) {
       StoreVecAny(hn::BitCast(d, bits), s.k_beta + row + c, n);
     });
   }
-  LowerProduct(chunk, s, s.k_beta, [&](size_t i, size_t j, VF lo, VF hi) HWY_ATTR {
+  LowerProduct(chunk, s, s.k_beta, [&](size_t i, size_t j, VF lo, VF hi) GDN_INLINE_LAMBDA {
     const float* decay = s.decay + i * kChunkStride + j;
     StoreTileRow(hn::Mul(lo, LoadVec(decay)), hn::Mul(hi, LoadVec(decay + hn::Lanes(d))),
                  s.a + i * kChunkStride + j);
@@ -153,7 +120,7 @@ void ScaledDotKkt(const Chunk& chunk, bool tf32, const ChunkScratch& s) {
 template <class T>
 void ScaledDotQk(const Chunk& chunk, const ChunkScratch& s) {
   const DF d;
-  LowerProduct(chunk, s, s.q, [&](size_t i, size_t j, VF lo, VF hi) HWY_ATTR {
+  LowerProduct(chunk, s, s.q, [&](size_t i, size_t j, VF lo, VF hi) GDN_INLINE_LAMBDA {
     const float* decay = s.decay + i * kChunkStride + j;
     StoreTileRow(RoundVec<T>(hn::Mul(lo, LoadVec(decay))),
                  RoundVec<T>(hn::Mul(hi, LoadVec(decay + hn::Lanes(d)))),
@@ -186,7 +153,7 @@ void RecomputeW(const Chunk& chunk, const ChunkScratch& s) {
   for (size_t c = 0; c < chunk.k_dim; c += TileColumns()) {
     for (size_t i = 0; i < chunk.num_rows; i += kTileRows) {
       ProductTile(s.a_inverse + i * kChunkStride, kChunkStride, s.k_beta + c, chunk.key_stride,
-                  i + kTileRows, [&](size_t r, VF lo, VF hi) HWY_ATTR {
+                  i + kTileRows, [&](size_t r, VF lo, VF hi) GDN_INLINE_LAMBDA {
                     StoreTileRow(RoundVec<T>(lo), RoundVec<T>(hi),
                                  s.w + (i + r) * chunk.key_stride + c);
                   });
@@ -196,47 +163,58 @@ void RecomputeW(const Chunk& chunk, const ChunkScratch& s) {
 
 // ---- stages along a panel of value columns ----
 
-// What a panel's stages read: its state [K, tile columns] and where it lies in v and out.
+// Floats between two panels of v_beta: a gap keeps their rows out of one set of the L1.
+HWY_INLINE size_t ValuePanelStride() { return (kChunkStride + 1) * TileColumns(); }
+
+// What a panel's stages read: its state [K, tile columns] and where it lies in v_beta and out.
 template <class T>
 struct Panel {
   float* state;
-  const T* v;  // of the chunk's first token
-  T* out;
-  int64_t v_stride, out_stride;  // between tokens
-  size_t columns;                // valid ones
+  const float* v_beta;
+  T* out;             // of the chunk's first token
+  size_t out_stride;  // between tokens
 };
 
 template <class T>
-void LoadPanel(const Chunk& chunk, const Panel<T>& panel, const ChunkScratch& s) {
+void LoadValues(const T* rows, const Chunk& chunk, const ChunkScratch& s) {
   const DF d;
   const size_t width = TileColumns();
-  for (size_t e = 0; e < RoundUp(chunk.k_dim, kTileRows) * width; e += hn::Lanes(d)) {
-    StoreVec(RoundVec<T>(LoadVec(panel.state + e)), s.snapshot + e);
-  }
-  for (size_t i = 0; i < chunk.num_tokens; ++i) {
-    const T* row = panel.v + static_cast<int64_t>(i) * panel.v_stride;
+  for (size_t i = 0; i < chunk.num_rows; ++i) {
+    const bool valid = i < chunk.num_tokens;
+    const T* row = rows + i * chunk.v_dim;
     const VF beta = hn::Set(d, s.beta[i]);
-    ForEachTileVec(panel.columns, [&](size_t c, size_t n) HWY_ATTR {
-      const VF v_beta = n == 0 ? hn::Zero(d) : hn::Mul(LoadVecAny(row + c, n), beta);
-      StoreVec(RoundVec<T>(v_beta), s.v_beta + i * width + c);
-    });
+    for (size_t v0 = 0; v0 < chunk.v_dim; v0 += width) {
+      float* out = s.v_beta + v0 / width * ValuePanelStride() + i * width;
+      ForEachTileVec(
+          valid ? HWY_MIN(width, chunk.v_dim - v0) : 0, [&](size_t c, size_t n) GDN_INLINE_LAMBDA {
+            const VF v_beta = n == 0 ? hn::Zero(d) : hn::Mul(LoadVecAny(row + v0 + c, n), beta);
+            StoreVec(RoundVec<T>(v_beta), out + c);
+          });
+    }
   }
-  std::fill(s.v_beta + chunk.num_tokens * width, s.v_beta + chunk.num_rows * width, 0.0F);
+}
+
+template <class T>
+void RoundState(const Chunk& chunk, const float* state, float* snapshot) {
+  for (size_t e = 0; e < RoundUp(chunk.k_dim, kTileRows) * TileColumns(); e += hn::Lanes(DF())) {
+    StoreVec(RoundVec<T>(LoadVec(state + e)), snapshot + e);
+  }
 }
 
 // u of recompute_w_u, then v_new and the decayed v of chunk_fwd_h.
 template <class T>
-void NewValues(const Chunk& chunk, const ChunkScratch& s) {
+void NewValues(const Chunk& chunk, const Panel<T>& panel, const ChunkScratch& s) {
   const DF d;
   const size_t lanes = hn::Lanes(d);
   const size_t width = TileColumns();
+  float* u = s.read;
   for (size_t i = 0; i < chunk.num_rows; i += kTileRows) {
-    float* u = s.read + i * width;
-    ProductTile(s.a_inverse + i * kChunkStride, kChunkStride, s.v_beta, width, i + kTileRows,
-                [&](size_t r, VF lo, VF hi)
-                    HWY_ATTR { StoreTileRow(RoundVec<T>(lo), RoundVec<T>(hi), u + r * width); });
+    ProductTile(s.a_inverse + i * kChunkStride, kChunkStride, panel.v_beta, width, i + kTileRows,
+                [&](size_t r, VF lo, VF hi) GDN_INLINE_LAMBDA {
+                  StoreTileRow(RoundVec<T>(lo), RoundVec<T>(hi), u + r * width);
+                });
     ProductTile(s.w + i * chunk.key_stride, chunk.key_stride, s.snapshot, width, chunk.k_dim,
-                [&](size_t r, VF lo, VF hi) HWY_ATTR {
+                [&](size_t r, VF lo, VF hi) GDN_INLINE_LAMBDA {
                   const VF wide_lo = hn::Sub(LoadVec(u + r * width), lo);
                   const VF wide_hi = hn::Sub(LoadVec(u + r * width + lanes), hi);
                   const size_t at = (i + r) * width;
@@ -255,24 +233,20 @@ void Outputs(const Chunk& chunk, const Panel<T>& panel, float scale, const Chunk
   const size_t lanes = hn::Lanes(d);
   const size_t width = TileColumns();
   const VF scale_vec = hn::Set(d, scale);
+  float* read = s.read;
   for (size_t i = 0; i < chunk.num_rows; i += kTileRows) {
-    float* read = s.read + i * width;
     ProductTile(s.q + i * chunk.key_stride, chunk.key_stride, s.snapshot, width, chunk.k_dim,
-                [&](size_t r, VF lo, VF hi) HWY_ATTR {
+                [&](size_t r, VF lo, VF hi) GDN_INLINE_LAMBDA {
                   const VF decay = hn::Set(d, s.cum_exp[i + r]);
                   StoreTileRow(hn::Mul(hn::Mul(lo, decay), scale_vec),
                                hn::Mul(hn::Mul(hi, decay), scale_vec), read + r * width);
                 });
     ProductTile(s.p + i * kChunkStride, kChunkStride, s.v_new, width, i + kTileRows,
-                [&](size_t r, VF lo, VF hi) HWY_ATTR {
-                  if (i + r >= chunk.num_tokens) return;
-                  T* out = panel.out + static_cast<int64_t>(i + r) * panel.out_stride;
-                  const VF o_lo = hn::Add(LoadVec(read + r * width), hn::Mul(lo, scale_vec));
-                  const VF o_hi =
-                      hn::Add(LoadVec(read + r * width + lanes), hn::Mul(hi, scale_vec));
-                  ForEachTileVec(panel.columns, [&](size_t c, size_t n) HWY_ATTR {
-                    if (n != 0) StoreVecAny(c == 0 ? o_lo : o_hi, out + c, n);
-                  });
+                [&](size_t r, VF lo, VF hi) GDN_INLINE_LAMBDA {
+                  T* out = panel.out + (i + r) * panel.out_stride;
+                  StoreVec(hn::Add(LoadVec(read + r * width), hn::Mul(lo, scale_vec)), out);
+                  StoreVec(hn::Add(LoadVec(read + r * width + lanes), hn::Mul(hi, scale_vec)),
+                           out + lanes);
                 });
   }
 }
@@ -286,7 +260,7 @@ void AdvanceState(const Chunk& chunk, const Panel<T>& panel, const ChunkScratch&
   const VF decay = hn::Set(d, s.cum_exp[chunk.num_tokens - 1]);
   for (size_t row = 0; row < chunk.k_dim; row += kTileRows) {
     ProductTile(s.k_t + row * kTransposed, kTransposed, s.v_decayed, width, chunk.num_tokens,
-                [&](size_t r, VF lo, VF hi) HWY_ATTR {
+                [&](size_t r, VF lo, VF hi) GDN_INLINE_LAMBDA {
                   float* p = panel.state + (row + r) * width;
                   StoreTileRow(hn::Add(hn::Mul(LoadVec(p), decay), lo),
                                hn::Add(hn::Mul(LoadVec(p + lanes), decay), hi), p);
@@ -319,8 +293,9 @@ void StoreState(const float* state_t, const Chunk& chunk, float* pool) {
 template <class T>
 void RunChunk(const GatedDeltaRuleArgs& args, const ChunkTask& task, const Chunk& chunk,
               const ChunkScratch& s) {
-  LoadKeyRows<T>(args.q, chunk, task.key_head, s.q);
-  LoadKeyRows<T>(args.k, chunk, task.key_head, s.k);
+  const StagedRows<T> staged(chunk, s);
+  LoadKeyRows<T>(staged.q, chunk, s.q);
+  LoadKeyRows<T>(staged.k, chunk, s.k);
   TransposeKeys(chunk, s);
   LoadGates(args, chunk, task.value_head, s);
   const bool tf32 = !std::is_same_v<T, float> && args.kkt_operand == KktOperand::kTf32;
@@ -328,18 +303,23 @@ void RunChunk(const GatedDeltaRuleArgs& args, const ChunkTask& task, const Chunk
   ScaledDotQk<T>(chunk, s);
   SolveTrilRounded<T>(chunk, s);
   RecomputeW<T>(chunk, s);
-  const T* v = args.v.As<T>() + OffsetOf(args.v, chunk.first_token, task.value_head, 0);
-  T* out = args.out.As<T>() + OffsetOf(args.out, chunk.first_token, task.value_head, 0);
+  LoadValues<T>(staged.v, chunk, s);
+  T* out = reinterpret_cast<T*>(s.out);
+  const auto out_stride = static_cast<size_t>(PaddedColumns(args.v.dim(2)));
   const size_t width = TileColumns();
+  Stager<T> next(args, task, chunk.first_token + kChunkSize, RoundUp(chunk.v_dim, width) / width,
+                 staged);
   for (size_t v0 = 0; v0 < chunk.v_dim; v0 += width) {
-    const Panel<T> panel = {
-        s.state_t + v0 * chunk.padded_k, v + v0, out + v0, args.v.stride(0), args.out.stride(0),
-        HWY_MIN(width, chunk.v_dim - v0)};
-    LoadPanel<T>(chunk, panel, s);
-    NewValues<T>(chunk, s);
+    const Panel<T> panel = {s.state_t + v0 * chunk.padded_k,
+                            s.v_beta + v0 / width * ValuePanelStride(), out + v0, out_stride};
+    next.Step();
+    RoundState<T>(chunk, panel.state, s.snapshot);
+    NewValues<T>(chunk, panel, s);
     Outputs<T>(chunk, panel, args.scale, s);
     AdvanceState<T>(chunk, panel, s);
   }
+  next.Finish();
+  StoreOutputs<T>(args, task, chunk, out, out_stride);
 }
 
 template <class T>
@@ -356,6 +336,7 @@ void RunHead(const GatedDeltaRuleArgs& args, const ChunkTask& task, std::byte* m
   float* pool = args.state.As<float>() + task.slot * args.state.stride(0) +
                 task.value_head * args.state.stride(1);
   LoadState(task.has_initial_state ? pool : nullptr, chunk, scratch.state_t);
+  Stager<T>(args, task, task.first_token, 1, StagedRows<T>(chunk, scratch)).Finish();
   for (int64_t first = task.first_token; first < task.last_token; first += kChunkSize) {
     chunk.first_token = first;
     chunk.num_tokens = static_cast<size_t>(std::min(kChunkSize, task.last_token - first));

@@ -61,6 +61,7 @@ struct RecurrentScratch {
 // Kp, Vp: K and V padded, Ks = KeyStride; C = kChunkSize rows, one a token. Rows of tokens past the
 // chunk's end are zero up to the next tile.
 struct ChunkScratch {
+  float* staged;     // [C, K], [C, K], [C, V] of D: rows of q, k and v of the chunk to come
   float* q;          // [C, Ks]
   float* k;          // [C, Ks]
   float* k_t;        // [Kp, kTransposedStride]
@@ -72,8 +73,9 @@ struct ChunkScratch {
   float* p;          // [C, C]
   float* state_t;    // [Vp / W] panels of [K, W]: the state, transposed; W columns are one tile
   float* snapshot;   // [K, W] a panel rounded to D
-  float* v_beta;     // [C, W] and so on
-  float* v_new;
+  float* v_beta;     // [Vp / W] panels of [C, W] and a gap, ValuePanelStride apart
+  float* out;        // [C, Vp] of D: rows of o, until they are whole
+  float* v_new;      // [C, W] and so on
   float* v_decayed;
   float* read;
   float* cum;       // [C] cumulative log decay
@@ -82,7 +84,8 @@ struct ChunkScratch {
   float* beta;      // [C]
 
   ChunkScratch(ScratchDivider& divider, int64_t k_dim, int64_t v_dim)
-      : q(divider.Floats(kChunkSize * KeyStride(k_dim))),
+      : staged(divider.Floats(kChunkSize * (2 * k_dim + v_dim))),
+        q(divider.Floats(kChunkSize * KeyStride(k_dim))),
         k(divider.Floats(kChunkSize * KeyStride(k_dim))),
         k_t(divider.Floats(PaddedColumns(k_dim) * kTransposedStride)),
         k_beta(divider.Floats(kChunkSize * KeyStride(k_dim))),
@@ -93,7 +96,8 @@ struct ChunkScratch {
         p(divider.Floats(kChunkSize * kChunkSize)),
         state_t(divider.Floats(PaddedColumns(k_dim) * PaddedColumns(v_dim))),
         snapshot(divider.Floats(PaddedColumns(k_dim) * kScratchColumns)),
-        v_beta(divider.Floats(kChunkSize * kScratchColumns)),
+        v_beta(divider.Floats((kChunkSize + 1) * PaddedColumns(v_dim))),
+        out(divider.Floats(kChunkSize * PaddedColumns(v_dim))),
         v_new(divider.Floats(kChunkSize * kScratchColumns)),
         v_decayed(divider.Floats(kChunkSize * kScratchColumns)),
         read(divider.Floats(kChunkSize * kScratchColumns)),
