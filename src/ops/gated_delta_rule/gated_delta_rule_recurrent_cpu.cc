@@ -64,65 +64,87 @@ HWY_INLINE V4 FoldRows(const float* partial) {
   return hn::Add(hn::Add(lane0, lane2), hn::Add(lane1, lane3));
 }
 
-// One token of 4 state rows: s [4, stride], width a multiple of kPartialSums. Two passes over the
-// rows, which lie in L1; the decayed value is formed twice rather than stored in between.
-HWY_INLINE V4 StepRows(float* HWY_RESTRICT s, size_t stride, size_t width,
-                       const float* HWY_RESTRICT q, const float* HWY_RESTRICT k, float decay,
-                       float beta, V4 v) {
+// Vectors of one set of partial sums.
+constexpr size_t kSumVecs = HWY_MAX(size_t{1}, kPartialSums / hn::MaxLanes(DF()));
+
+// (S * decay) k of 4 state rows, s [4, stride], width a multiple of kPartialSums. The decayed value
+// is not stored: UpdateRows forms it again.
+HWY_INLINE V4 ReadRows(const float* HWY_RESTRICT s, size_t stride, size_t width,
+                       const float* HWY_RESTRICT k, float decay) {
   const DF d;
-  const D4 d4;
+  const VF decay_vec = hn::Set(d, decay);
+  const size_t lanes = hn::Lanes(d);
+  VF sum[4][kSumVecs];
+  HWY_UNROLL(4)
+  for (size_t r = 0; r < 4; ++r) {
+    HWY_UNROLL(16)
+    for (size_t part = 0; part < kSumVecs; ++part) sum[r][part] = hn::Zero(d);
+  }
+  for (size_t j = 0; j < width; j += kPartialSums) {
+    HWY_UNROLL(16)
+    for (size_t part = 0; part < kSumVecs; ++part) {
+      const size_t at = j + part * lanes;
+      const VF key = hn::LoadU(d, k + at);
+      HWY_UNROLL(4)
+      for (size_t r = 0; r < 4; ++r) {
+        const VF decayed = hn::Mul(hn::LoadU(d, s + r * stride + at), decay_vec);
+        sum[r][part] = hn::MulAdd(decayed, key, sum[r][part]);
+      }
+    }
+  }
+  HWY_ALIGN std::array<float, 4 * kPartialSums> partial;
+  HWY_UNROLL(4)
+  for (size_t r = 0; r < 4; ++r) {
+    HWY_UNROLL(16)
+    for (size_t part = 0; part < kSumVecs; ++part) {
+      hn::StoreU(sum[r][part], d, partial.data() + r * kPartialSums + part * lanes);
+    }
+  }
+  return FoldRows(partial.data());
+}
+
+// S = S * decay + delta k^T of the same rows; returns S q.
+HWY_INLINE V4 UpdateRows(float* HWY_RESTRICT s, size_t stride, size_t width,
+                         const float* HWY_RESTRICT q, const float* HWY_RESTRICT k, float decay,
+                         const float* HWY_RESTRICT delta) {
+  const DF d;
   const VF decay_vec = hn::Set(d, decay);
   HWY_ALIGN std::array<float, 4 * kPartialSums> partial;
-  HWY_ALIGN std::array<float, 4> delta;
   const size_t lanes = hn::Lanes(d);
-  for (size_t part = 0; part < kPartialSums; part += lanes) {
-    VF sum0 = hn::Zero(d);
-    VF sum1 = sum0;
-    VF sum2 = sum0;
-    VF sum3 = sum0;
-    for (size_t j = part; j < width; j += kPartialSums) {
-      const VF key = hn::LoadU(d, k + j);
-      sum0 = hn::MulAdd(hn::Mul(hn::LoadU(d, s + j), decay_vec), key, sum0);
-      sum1 = hn::MulAdd(hn::Mul(hn::LoadU(d, s + stride + j), decay_vec), key, sum1);
-      sum2 = hn::MulAdd(hn::Mul(hn::LoadU(d, s + 2 * stride + j), decay_vec), key, sum2);
-      sum3 = hn::MulAdd(hn::Mul(hn::LoadU(d, s + 3 * stride + j), decay_vec), key, sum3);
+  VF delta_vec[4];
+  HWY_UNROLL(4)
+  for (size_t r = 0; r < 4; ++r) delta_vec[r] = hn::Set(d, delta[r]);
+  // Two vectors of partial sums a row at a time: eight chains, in sixteen registers.
+  constexpr size_t kAtOnce = HWY_MIN(size_t{2}, kSumVecs);
+  for (size_t first = 0; first < kPartialSums; first += kAtOnce * lanes) {
+    VF sum[4][kAtOnce];
+    HWY_UNROLL(4)
+    for (size_t r = 0; r < 4; ++r) {
+      HWY_UNROLL(2)
+      for (size_t part = 0; part < kAtOnce; ++part) sum[r][part] = hn::Zero(d);
     }
-    hn::StoreU(sum0, d, partial.data() + part);
-    hn::StoreU(sum1, d, partial.data() + kPartialSums + part);
-    hn::StoreU(sum2, d, partial.data() + 2 * kPartialSums + part);
-    hn::StoreU(sum3, d, partial.data() + 3 * kPartialSums + part);
-  }
-  hn::StoreU(hn::Mul(hn::Sub(v, FoldRows(partial.data())), hn::Set(d4, beta)), d4, delta.data());
-  const VF delta0 = hn::Set(d, delta[0]);
-  const VF delta1 = hn::Set(d, delta[1]);
-  const VF delta2 = hn::Set(d, delta[2]);
-  const VF delta3 = hn::Set(d, delta[3]);
-  for (size_t part = 0; part < kPartialSums; part += lanes) {
-    VF sum0 = hn::Zero(d);
-    VF sum1 = sum0;
-    VF sum2 = sum0;
-    VF sum3 = sum0;
-    for (size_t j = part; j < width; j += kPartialSums) {
-      const VF key = hn::LoadU(d, k + j);
-      const VF query = hn::LoadU(d, q + j);
-      float* p = s + j;
-      const VF s0 = hn::MulAdd(delta0, key, hn::Mul(hn::LoadU(d, p), decay_vec));
-      const VF s1 = hn::MulAdd(delta1, key, hn::Mul(hn::LoadU(d, p + stride), decay_vec));
-      const VF s2 = hn::MulAdd(delta2, key, hn::Mul(hn::LoadU(d, p + 2 * stride), decay_vec));
-      const VF s3 = hn::MulAdd(delta3, key, hn::Mul(hn::LoadU(d, p + 3 * stride), decay_vec));
-      hn::StoreU(s0, d, p);
-      hn::StoreU(s1, d, p + stride);
-      hn::StoreU(s2, d, p + 2 * stride);
-      hn::StoreU(s3, d, p + 3 * stride);
-      sum0 = hn::MulAdd(query, s0, sum0);
-      sum1 = hn::MulAdd(query, s1, sum1);
-      sum2 = hn::MulAdd(query, s2, sum2);
-      sum3 = hn::MulAdd(query, s3, sum3);
+    for (size_t j = first; j < width; j += kPartialSums) {
+      HWY_UNROLL(2)
+      for (size_t part = 0; part < kAtOnce; ++part) {
+        const size_t at = j + part * lanes;
+        const VF key = hn::LoadU(d, k + at);
+        const VF query = hn::LoadU(d, q + at);
+        HWY_UNROLL(4)
+        for (size_t r = 0; r < 4; ++r) {
+          float* p = s + r * stride + at;
+          const VF next = hn::MulAdd(delta_vec[r], key, hn::Mul(hn::LoadU(d, p), decay_vec));
+          hn::StoreU(next, d, p);
+          sum[r][part] = hn::MulAdd(query, next, sum[r][part]);
+        }
+      }
     }
-    hn::StoreU(sum0, d, partial.data() + part);
-    hn::StoreU(sum1, d, partial.data() + kPartialSums + part);
-    hn::StoreU(sum2, d, partial.data() + 2 * kPartialSums + part);
-    hn::StoreU(sum3, d, partial.data() + 3 * kPartialSums + part);
+    HWY_UNROLL(4)
+    for (size_t r = 0; r < 4; ++r) {
+      HWY_UNROLL(2)
+      for (size_t part = 0; part < kAtOnce; ++part) {
+        hn::StoreU(sum[r][part], d, partial.data() + r * kPartialSums + first + part * lanes);
+      }
+    }
   }
   return FoldRows(partial.data());
 }
@@ -151,16 +173,26 @@ void Tokens(const GatedDeltaRuleArgs& args, const RecurrentTask& task, float* s,
                      task.value_head * args.v.stride(1) + task.first_row;
     T* out_row = args.out.As<T>() + token * args.out.stride(0) +
                  task.value_head * args.out.stride(1) + task.first_row;
-    for (int64_t row = 0; row < task.num_rows; row += 4) {
-      const int64_t rows = std::min<int64_t>(4, task.num_rows - row);
-      HWY_ALIGN std::array<float, 4> four{};
-      for (int64_t r = 0; r < rows; ++r) four[static_cast<size_t>(r)] = ToF32(v_row[row + r]);
-      const V4 out = StepRows(s + static_cast<size_t>(row) * stride, stride, width, scratch.q,
-                              scratch.k, decay, beta, hn::LoadU(d4, four.data()));
-      hn::StoreU(out, d4, four.data());
-      for (int64_t r = 0; r < rows; ++r)
-        out_row[row + r] = FromF32<T>(four[static_cast<size_t>(r)]);
+    const auto rows = static_cast<size_t>(task.num_rows);
+    // v, then delta, then the output of every row.
+    HWY_ALIGN std::array<float, kRecurrentRows> values;
+    for (size_t i = rows / 4 * 4; i < (rows + 3) / 4 * 4; ++i) values[i] = 0;
+    ForEachVec(rows, [&](size_t i, size_t n)
+                         HWY_ATTR { StoreVecAny(LoadVecAny(v_row + i, n), values.data() + i, n); });
+    // All reads before the first update: a group's sums are folded while the next one's are formed.
+    for (size_t row = 0; row < rows; row += 4) {
+      const V4 read = ReadRows(s + row * stride, stride, width, scratch.k, decay);
+      const V4 v = hn::LoadU(d4, values.data() + row);
+      hn::StoreU(hn::Mul(hn::Sub(v, read), hn::Set(d4, beta)), d4, values.data() + row);
     }
+    for (size_t row = 0; row < rows; row += 4) {
+      hn::StoreU(UpdateRows(s + row * stride, stride, width, scratch.q, scratch.k, decay,
+                            values.data() + row),
+                 d4, values.data() + row);
+    }
+    ForEachVec(rows, [&](size_t i, size_t n) HWY_ATTR {
+      StoreVecAny(LoadVecAny(values.data() + i, n), out_row + i, n);
+    });
   }
 }
 
