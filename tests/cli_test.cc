@@ -203,6 +203,9 @@ TEST_F(Cli, ParityPassesFailsAndRefuses) {
   EXPECT_TRUE(mixed.out.ends_with("\n1 passed, 1 failed\n")) << mixed.out;
   EXPECT_NE(mixed.out.find("gated_delta_rule_chunk_bf16__ref"), std::string::npos);
   EXPECT_NE(mixed.err.find("manifest.json"), std::string::npos) << mixed.err;
+  const Json with_error = Json::parse(Gdn("parity --json " + dir_.string()).out);
+  EXPECT_EQ(with_error[0]["pass"], false);
+  EXPECT_NE(with_error[0]["error"].get<std::string>().find("manifest.json"), std::string::npos);
   ExpectBadInput("parity", {"folders"});
   ExpectBadInput("parity --numerics drop:x " + prefill, {"drop:x", "drop:a_inverse"});
   ExpectBadInput("parity --device tpu " + prefill, {"tpu", "cpu"});

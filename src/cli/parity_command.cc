@@ -36,6 +36,7 @@ Json ToJson(const ParityReport& report) {
   Json outputs = Json::array();
   for (const ParityRow& row : report.rows) {
     outputs.push_back({{"name", row.name},
+                       {"dtype", Name(row.distance.dtype)},
                        {"elements", row.distance.elements},
                        {"differ", row.distance.differ},
                        {"max_abs", NumberOrNull(row.distance.max_abs)},
@@ -54,10 +55,7 @@ void PrintText(const ParityReport& report) {
     const Distance& d = row.distance;
     std::printf("  %-15s %8lld %-4s  differ %6lld  max %8.2e  nmse %8.2e  %-4s (%s)\n",
                 row.name.c_str(), static_cast<long long>(d.elements), Name(d.dtype),
-                static_cast<long long>(d.differ), d.max_abs, d.nmse,
-                !row.pass           ? "FAIL"
-                : row.gate.by_stage ? "-"
-                                    : "pass",
+                static_cast<long long>(d.differ), d.max_abs, d.nmse, row.pass ? "pass" : "FAIL",
                 row.gate.ToString().c_str());
   }
 }
@@ -74,6 +72,7 @@ Status Run(const ParityOptions& options, int& exit_code) {
     if (!report.ok()) {  // the other folders are run all the same
       exit_code = Report(report.status());
       ++failed;
+      all.push_back({{"case", folder}, {"pass", false}, {"error", report.status().message()}});
       continue;
     }
     report->Passes() ? ++passed : ++failed;

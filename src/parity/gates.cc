@@ -16,6 +16,9 @@ constexpr double kExactStateMaxAbs = 1e-7;
 constexpr double kLeastDifferShare = 1e-3;
 constexpr double kLeastNmse = 1e-9;
 constexpr double kTimesNoise = 4;
+// A tenth of the recurrence's distance.
+constexpr double kWholeNmseBf16 = 1e-6;
+constexpr double kWholeNmseF16 = 2e-8;
 constexpr double kF32Nmse = 1e-12;
 constexpr double kF32OfLargest = 1e-6;
 constexpr double kWeakLogDecay = -0.02;
@@ -57,8 +60,7 @@ bool Gate::Passes(const Distance& d) const {
 }
 
 std::string Gate::ToString() const {
-  if (by_stage) return "by its stages";
-  std::string out;
+  std::string out = by_stage ? "by its stages" : "";
   if (max_differ) AppendBound(out, "differ", static_cast<double>(*max_differ), "%.0f");
   if (max_differ_share) AppendBound(out, "differ", *max_differ_share * 100, "%.3g%%");
   if (max_ulps) AppendBound(out, "ulps", static_cast<double>(*max_ulps), "%.0f");
@@ -69,7 +71,13 @@ std::string Gate::ToString() const {
 }
 
 Gate GateFor(const GoldenCase& golden, const std::string& output, const std::string& noise_key,
-             const Distance& distance) {
+             const Distance& distance, bool by_stage) {
+  if (by_stage) {
+    const bool is_f16 = golden.Tensor("v").value().dtype == DType::kF16;
+    return {.max_nmse = std::max(is_f16 ? kWholeNmseF16 : kWholeNmseBf16,
+                                 kTimesNoise * golden.noise(noise_key).nmse),
+            .by_stage = true};
+  }
   const std::string& op = golden.op();
   const bool is_16bit = Is16Bit(distance.dtype);
   if (distance.dtype == DType::kI32) return kEqual;

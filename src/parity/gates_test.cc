@@ -105,13 +105,21 @@ TEST(ParityGates, WeakDecayOverMoreThanOneChunkIsGatedByStage) {
   EXPECT_FALSE(by_stage(DType::kBf16, 65, -0.03F, true));
   EXPECT_FALSE(by_stage(DType::kF32, 65, -0.01F, true));
   EXPECT_FALSE(by_stage(DType::kBf16, 65, -0.01F, false));  // must be exact all the same
+
+  const GoldenCase golden = Prefill(DType::kBf16, std::vector<float>(65, -0.01F), true);
+  const auto passes = [&](double nmse) {
+    const Distance distance = Of(DType::kBf16, 100, 100, 1, nmse);
+    return GateFor(golden, "out", "out", distance, /*by_stage=*/true).Passes(distance);
+  };
+  EXPECT_TRUE(passes(1e-6));
+  EXPECT_FALSE(passes(1.1e-6));
 }
 
 TEST(ParityGates, SayWhatTheyAre) {
   EXPECT_EQ(Gate{.max_differ = 0}.ToString(), "differ <= 0");
   EXPECT_EQ((Gate{.max_differ_share = 1e-3, .max_nmse = 1e-9}.ToString()),
             "differ <= 0.1%, nmse <= 1e-09");
-  EXPECT_EQ(Gate{.by_stage = true}.ToString(), "by its stages");
+  EXPECT_EQ((Gate{.max_nmse = 1e-6, .by_stage = true}.ToString()), "by its stages, nmse <= 1e-06");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ Status GoldenCase::ReadManifest(const Json& manifest) {
     return OkStatus();
   }
   if (!outputs.is_array() || outputs.empty()) {
-    return Error("outputs in manifest.json is neither null nor a list of names");
+    return Error("outputs in manifest.json is neither null nor a list of at least one name");
   }
   for (const Json& output : outputs) {
     if (!output.is_string()) return Error("outputs in manifest.json holds what is no name");

@@ -39,11 +39,16 @@ Status CheckStagesAreThere(const GoldenCase& golden) {
   return OkStatus();
 }
 
+// What an operator says does not name the case.
+Status WithFolder(const std::string& folder, const Status& status) {
+  if (status.message().starts_with(folder)) return status;
+  return {status.code(), StrCat(folder, ": ", status.message())};
+}
+
 }  // namespace
 
 bool ParityReport::Passes() const {
-  return std::ranges::all_of(rows, [](const ParityRow& row) { return row.pass; }) &&
-         std::ranges::any_of(rows, [](const ParityRow& row) { return !row.gate.by_stage; });
+  return !rows.empty() && std::ranges::all_of(rows, [](const ParityRow& row) { return row.pass; });
 }
 
 Result<std::vector<ParityRow>> Judge(const GoldenCase& golden, const Outputs& outputs,
@@ -61,9 +66,8 @@ Result<std::vector<ParityRow>> Judge(const GoldenCase& golden, const Outputs& ou
                                  golden.op(), " makes ", Describe(got)));
     }
     ParityRow row{.name = output.name, .distance = Compare(got, want)};
-    row.gate = by_stage && IsWholeKernel(output)
-                   ? Gate{.by_stage = true}
-                   : GateFor(golden, output.golden, output.name, row.distance);
+    row.gate = GateFor(golden, output.golden, output.name, row.distance,
+                       by_stage && IsWholeKernel(output));
     row.pass = row.gate.Passes(row.distance);
     rows.push_back(std::move(row));
   }
@@ -74,7 +78,9 @@ Result<ParityReport> RunParity(Workbench& bench, const std::string& folder,
                                const Numerics& numerics) {
   GDN_ASSIGN_OR_RETURN(const GoldenCase golden, GoldenCase::Read(folder));
   bench.log() = KernelLog();
-  GDN_ASSIGN_OR_RETURN(const Outputs outputs, RunGolden(bench, golden, numerics));
+  const Result<Outputs> ran = RunGolden(bench, golden, numerics);
+  if (!ran.ok()) return WithFolder(folder, ran.status());
+  const Outputs& outputs = *ran;
   ParityReport report{
       .name = golden.name(), .op = golden.op(), .device = Name(bench.device().type)};
   GDN_ASSIGN_OR_RETURN(report.rows, Judge(golden, outputs, HasStages(numerics)));

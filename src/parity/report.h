@@ -25,7 +25,7 @@ struct ParityReport {
   std::string kernels;  // that ran, by id, ", " between them; or the name of the numerics
   std::vector<ParityRow> rows;
 
-  // Every row passes, and at least one of them has a bound.
+  // There are rows, and every one passes.
   bool Passes() const;
 };
 
