@@ -36,9 +36,9 @@ HWY_INLINE void BlockProduct(const float* HWY_RESTRICT x, size_t x_stride,
   for (size_t i = 0; i < kBlock; i += kBlockRows) {
     VBlock sum[kBlockRows][kBlockVecs];
     HWY_UNROLL(8)
-    for (size_t r = 0; r < kBlockRows; ++r) {
+    for (auto& row : sum) {
       HWY_UNROLL(8)
-      for (size_t c = 0; c < kBlockVecs; ++c) sum[r][c] = hn::Zero(d);
+      for (VBlock& chain : row) chain = hn::Zero(d);
     }
     for (size_t m = 0; m < kBlock; ++m) {
       VBlock y_vec[kBlockVecs];
@@ -77,9 +77,9 @@ HWY_INLINE void InvertDiagonals(const float* HWY_RESTRICT a, float* HWY_RESTRICT
   for (size_t i = 0; i < kBlock; ++i) {
     VBlock sum[kCount][kBlockVecs];
     HWY_UNROLL(4)
-    for (size_t b = 0; b < kCount; ++b) {
+    for (auto& row : sum) {
       HWY_UNROLL(8)
-      for (size_t c = 0; c < kBlockVecs; ++c) sum[b][c] = hn::Zero(d);
+      for (VBlock& chain : row) chain = hn::Zero(d);
     }
     for (size_t m = 0; m < i; ++m) {
       HWY_UNROLL(4)

@@ -76,9 +76,9 @@ HWY_INLINE V4 ReadRows(const float* HWY_RESTRICT s, size_t stride, size_t width,
   const size_t lanes = hn::Lanes(d);
   VF sum[4][kSumVecs];
   HWY_UNROLL(4)
-  for (size_t r = 0; r < 4; ++r) {
+  for (auto& row : sum) {
     HWY_UNROLL(16)
-    for (size_t part = 0; part < kSumVecs; ++part) sum[r][part] = hn::Zero(d);
+    for (VF& chain : row) chain = hn::Zero(d);
   }
   for (size_t j = 0; j < width; j += kPartialSums) {
     HWY_UNROLL(16)
@@ -119,9 +119,9 @@ HWY_INLINE V4 UpdateRows(float* HWY_RESTRICT s, size_t stride, size_t width,
   for (size_t first = 0; first < kPartialSums; first += kAtOnce * lanes) {
     VF sum[4][kAtOnce];
     HWY_UNROLL(4)
-    for (size_t r = 0; r < 4; ++r) {
+    for (auto& row : sum) {
       HWY_UNROLL(2)
-      for (size_t part = 0; part < kAtOnce; ++part) sum[r][part] = hn::Zero(d);
+      for (VF& chain : row) chain = hn::Zero(d);
     }
     for (size_t j = first; j < width; j += kPartialSums) {
       HWY_UNROLL(2)
