@@ -118,6 +118,8 @@ Status GoldenCase::ReadTensor(const std::string& name, const Json& spec) {
     if (!dim.is_number_integer() || dim.get<int64_t>() < 0 || shape.rank() == kMaxRank) {
       return bad("shape is no list of at most 5 extents");
     }
+    // Nothing can be compared with it, and its other extents may be anything.
+    if (dim.get<int64_t>() == 0) return bad("has no elements, want at least one");
     shape.Append(dim.get<int64_t>());
   }
   const std::filesystem::path path = std::filesystem::path(folder_) / file.get<std::string>();

@@ -122,6 +122,11 @@ const std::vector<BadCase>& BadCases() {
          c.manifest["tensors"]["a"]["shape"] = {2, 1};
        },
        {"bf16 [1, 2]", "[2, 1]"}},
+      {"no_elements",
+       [](CaseWriter& c) {
+         c.Add("a", DType::kBf16, {int64_t{1} << 40, 0}, {});
+       },
+       {"tensor \"a\"", "no elements"}},
       {"negative_shape",
        [](CaseWriter& c) { c.manifest["tensors"]["a"]["shape"] = {-1}; },
        {"extents"}},

@@ -62,6 +62,11 @@ Status StageCase::ReadDims() {
   }
   GDN_ASSIGN_OR_RETURN(const std::vector<int32_t> cu_seqlens, golden_->Ints("query_start_loc"));
   num_tokens_ = cu_seqlens.empty() ? 0 : std::max(cu_seqlens.back(), 0);
+  constexpr int64_t kMaxTokens = 1 << 20;  // before any of them is looked at
+  if (num_tokens_ > kMaxTokens) {
+    return golden_->Error(
+        StrCat("query_start_loc ends at ", num_tokens_, ", want at most ", kMaxTokens, " tokens"));
+  }
   return OkStatus();
 }
 
