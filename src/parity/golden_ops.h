@@ -31,7 +31,7 @@ Result<Outputs> RunMoeBlock(Workbench& bench, const GoldenCase& golden);
 // too are named by their stage. ablation: of the roundings; chunks stay those of the golden.
 bool IsStage(const std::string& op);
 std::vector<std::string> StageNames();
-Result<Outputs> RunStage(const GoldenCase& golden, const std::string& stage,
+Result<Outputs> RunStage(const GoldenCase& golden, const std::string& name,
                          const Ablation& ablation = {});
 Result<Outputs> RunStagesOfPrefill(const GoldenCase& golden, const Ablation& ablation);
 
