@@ -48,10 +48,10 @@ int64_t OrderOf(double x, DType dtype) {
 
 }  // namespace
 
-Distance Compare(const ConstTensor& got, const ConstTensor& want) {
+Distance Compare(const ConstTensor& got, const ConstTensor& want, bool widened) {
   GDN_CHECK(got.shape == want.shape && got.IsContiguous() && want.IsContiguous());
   GDN_CHECK(IsFloat(got.dtype) == IsFloat(want.dtype));
-  Distance out{.dtype = HoldsOnlyBf16(want) ? DType::kBf16 : want.dtype};
+  Distance out{.dtype = widened && HoldsOnlyBf16(want) ? DType::kBf16 : want.dtype};
   out.elements = want.shape.NumElements();
   double error = 0;
   double norm = 0;

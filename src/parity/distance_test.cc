@@ -12,7 +12,7 @@ namespace {
 
 Distance CompareF32(std::vector<float> got, std::vector<float> want) {
   const Shape shape{static_cast<int64_t>(got.size())};
-  return Compare(ConstTensor(got.data(), shape), ConstTensor(want.data(), shape));
+  return Compare(ConstTensor(got.data(), shape), ConstTensor(want.data(), shape), /*widened=*/true);
 }
 
 TEST(ParityDistance, CountsBitsOfAnF32Golden) {
@@ -36,10 +36,20 @@ TEST(ParityDistance, GoldenOfBf16ValuesCountsAsBf16) {
   EXPECT_NEAR(d.nmse, (1e-6 + 0.0078125 * 0.0078125) / 6, 1e-8);
 }
 
+TEST(ParityDistance, OfAnF32ModelNothingCountsAsBf16) {
+  const std::vector<float> got = {1.001F};
+  const std::vector<float> want = {1};
+  const Distance d =
+      Compare(ConstTensor(got.data(), {1}), ConstTensor(want.data(), {1}), /*widened=*/false);
+  EXPECT_EQ(d.dtype, DType::kF32);
+  EXPECT_EQ(d.differ, 1);
+}
+
 TEST(ParityDistance, StepsCrossZero) {
   const std::vector<Bf16> got = {FromF32<Bf16>(0x1p-133F)};  // the smallest
   const std::vector<Bf16> want = {FromF32<Bf16>(-0x1p-133F)};
-  const Distance d = Compare(ConstTensor(got.data(), {1}), ConstTensor(want.data(), {1}));
+  const Distance d =
+      Compare(ConstTensor(got.data(), {1}), ConstTensor(want.data(), {1}), /*widened=*/true);
   EXPECT_EQ(d.differ, 1);
   EXPECT_EQ(d.max_ulps, 3);  // -x, -0, 0, x
 }
@@ -60,7 +70,8 @@ TEST(ParityDistance, AnythingAgainstZerosIsInfinitelyFar) {
 TEST(ParityDistance, ComparesIntegers) {
   const std::vector<int32_t> got = {1, 2, 3};
   const std::vector<int32_t> want = {1, 5, 3};
-  const Distance d = Compare(ConstTensor(got.data(), {3}), ConstTensor(want.data(), {3}));
+  const Distance d =
+      Compare(ConstTensor(got.data(), {3}), ConstTensor(want.data(), {3}), /*widened=*/true);
   EXPECT_EQ(d.differ, 1);
   EXPECT_EQ(d.max_abs, 3);
 }

@@ -29,6 +29,12 @@ std::optional<DType> DTypeOfName(const std::string& name) {
   return std::nullopt;
 }
 
+constexpr size_t kMaxTotalBytes = size_t{1} << 30;
+
+// Noise that is larger is none: the recurrence is about 1e-5 from the reference.
+constexpr double kMaxNoiseDiffer = 0.2;
+constexpr double kMaxNoiseNmse = 2.5e-6;
+
 bool IsFileName(const std::string& name) {
   return !name.empty() && name.find('/') == std::string::npos &&
          name.find('\0') == std::string::npos && name != "." && name != "..";
@@ -124,6 +130,11 @@ Status GoldenCase::ReadTensor(const std::string& name, const Json& spec) {
   }
   const std::filesystem::path path = std::filesystem::path(folder_) / file.get<std::string>();
   GDN_ASSIGN_OR_RETURN(OwnedTensor tensor, ReadNpy(path.string()));
+  total_bytes_ += tensor.storage.size_bytes();
+  if (total_bytes_ > kMaxTotalBytes) {
+    return bad(StrCat("brings the case to ", HumanBytes(total_bytes_), ", want at most ",
+                      HumanBytes(kMaxTotalBytes)));
+  }
   if (tensor.view.dtype != *dtype || tensor.view.shape != shape) {
     return bad(StrCat("file holds ", Describe(tensor.view), ", manifest.json says ", Name(*dtype),
                       " ", shape.ToString()));
@@ -138,15 +149,22 @@ Status GoldenCase::ReadNoise(const Json& manifest) {
   if (!noise.is_object()) return Error("noise in manifest.json is no object");
   has_noise_ = true;
   for (const auto& [output, entry] : noise.items()) {
-    Noise& out = noise_[output];
-    for (const auto& [key, field] : {std::pair{"differ", &out.differ}, {"nmse", &out.nmse}}) {
-      const Json& value = entry.is_object() ? Member(entry, key) : entry;
-      if (value.is_null()) continue;
-      if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= 1)) {
-        return Error(
-            StrCat("noise of ", Quoted(output), " holds ", key, " that is no number in 0..1"));
+    const auto bad = [&, &name = output](const std::string& message) {
+      return Error(StrCat("noise of ", Quoted(name), " ", message));
+    };
+    if (!entry.is_object()) return bad("is no object");
+    if (!Has(output) && output != "chunk_fwd_h" && output != "chunk_fwd_o") {
+      return bad("is of no tensor of the case");
+    }
+    for (const auto& [key, value] : entry.items()) {
+      const bool is_nmse = key == "nmse";
+      if (!is_nmse && key != "differ")
+        return bad(StrCat("has ", Quoted(key), ", want differ, nmse"));
+      const double largest = is_nmse ? kMaxNoiseNmse : kMaxNoiseDiffer;
+      if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= largest)) {
+        return bad(StrCat("holds ", key, " that is no number in 0..", largest));
       }
-      *field = value.get<double>();
+      (is_nmse ? noise_[output].nmse : noise_[output].differ) = value.get<double>();
     }
   }
   return OkStatus();
@@ -159,6 +177,11 @@ Noise GoldenCase::noise(std::string_view output) const {
 
 bool GoldenCase::IsOutput(std::string_view tensor) const {
   return std::ranges::find(outputs_, tensor) != outputs_.end();
+}
+
+bool GoldenCase::Is16Bit() const {
+  return std::ranges::any_of(
+      tensors_, [](const auto& entry) { return SizeOf(entry.second.view.dtype) == 2; });
 }
 
 Result<ConstTensor> GoldenCase::Tensor(std::string_view tensor) const {

@@ -40,6 +40,7 @@ class GoldenCase {
 
   bool Has(std::string_view tensor) const { return tensors_.contains(tensor); }
   bool IsOutput(std::string_view tensor) const;
+  bool Is16Bit() const;  // whether any tensor is f16 or bf16
   // Errors: kInvalidArgument where there is none, or it has another rank.
   Result<ConstTensor> Tensor(std::string_view tensor, int rank) const;
   Result<ConstTensor> Tensor(std::string_view tensor) const;
@@ -72,6 +73,7 @@ class GoldenCase {
   std::map<std::string, OwnedTensor, std::less<>> tensors_;
   std::map<std::string, Noise, std::less<>> noise_;
   bool has_noise_ = false;
+  size_t total_bytes_ = 0;
 };
 
 }  // namespace gdn

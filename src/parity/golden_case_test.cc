@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "parity/golden_case_testing.h"
@@ -28,7 +29,7 @@ Result<ParityReport> RunCase(const std::string& folder, const std::string& impl 
 TEST(GoldenCase, ReadsManifestAndTensors) {
   CaseWriter c("matmul");
   FillMatmul(c);
-  c.manifest["noise"] = {{"out", {{"differ", 0.25}, {"nmse", 1e-3}}}};
+  c.manifest["noise"] = {{"out", {{"differ", 0.125}, {"nmse", 1e-7}}}};
   c.manifest["args"] = {{"n", 3}, {"x", 0.5}, {"flag", true}, {"word", "w"}};
   const Result<GoldenCase> golden = GoldenCase::Read(c.Write() + "/");
   ASSERT_TRUE(golden.ok()) << golden.status().message();
@@ -36,7 +37,7 @@ TEST(GoldenCase, ReadsManifestAndTensors) {
   EXPECT_FALSE(golden->name().empty());
   EXPECT_EQ(golden->implementation(), "a test");
   EXPECT_EQ(golden->Tensor("a", 2).value().dtype, DType::kBf16);
-  EXPECT_EQ(golden->noise("out").differ, 0.25);
+  EXPECT_EQ(golden->noise("out").differ, 0.125);
   EXPECT_EQ(golden->noise("other").nmse, 0);
   EXPECT_EQ(golden->IntArg("n").value(), 3);
   EXPECT_EQ(golden->NumberArg("x").value(), 0.5);
@@ -132,9 +133,30 @@ const std::vector<BadCase>& BadCases() {
        {"extents"}},
       {"noise",
        [](CaseWriter& c) {
-         c.manifest["noise"] = {{"out", {{"nmse", 2}}}};
+         c.manifest["noise"] = {{"out", {{"nmse", 1e-5}}}};
        },
-       {"noise"}},
+       {"noise", "nmse"}},
+      {"noise_key",
+       [](CaseWriter& c) {
+         c.manifest["noise"] = {{"out", {{"nsme", 0}}}};
+       },
+       {"nsme", "differ"}},
+      {"noise_of_nothing",
+       [](CaseWriter& c) {
+         c.manifest["noise"] = {{"uot", {{"nmse", 0}}}};
+       },
+       {"uot", "no tensor"}},
+      {"no_main_output",
+       [](CaseWriter& c) {
+         c.manifest["tensors"].erase("out");
+         c.manifest["outputs"] = {"a"};
+       },
+       {"no tensor out"}},
+      {"nan",
+       [](CaseWriter& c) {
+         c.Add("out", DType::kF32, {1, 1}, {std::numeric_limits<float>::quiet_NaN()});
+       },
+       {"tensor out", "NaN"}},
       {"missing_tensor", [](CaseWriter& c) { c.manifest["tensors"].erase("b"); }, {"tensor b"}},
       {"rank",
        [](CaseWriter& c) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "base/str.h"
@@ -20,6 +21,9 @@ constexpr std::array<const char*, 7> kStageTensors = {
     "cum_log_decay", "A", "a_inverse", "w", "u", "h", "v_new"};
 
 Status CheckOutputs(const GoldenCase& golden, const Outputs& outputs, bool stages) {
+  if (!golden.Has(outputs.front().golden)) {
+    return golden.Error(StrCat("has no tensor ", outputs.front().golden, " to compare with"));
+  }
   for (const std::string& want : golden.outputs()) {
     if (!stages && std::ranges::find(kStageTensors, want) != kStageTensors.end()) continue;
     const bool made =
@@ -37,6 +41,15 @@ Status CheckStagesAreThere(const GoldenCase& golden) {
         tensor));
   }
   return OkStatus();
+}
+
+bool HoldsNan(const ConstTensor& tensor) {
+  if (!IsFloat(tensor.dtype)) return false;
+  return DispatchFloat(tensor.dtype, [&](auto t) {
+    const auto* data = tensor.As<decltype(t)>();
+    return std::any_of(data, data + tensor.shape.NumElements(),
+                       [](auto x) { return std::isnan(ToF32(x)); });
+  });
 }
 
 // What an operator says does not name the case.
@@ -65,7 +78,10 @@ Result<std::vector<ParityRow>> Judge(const GoldenCase& golden, const Outputs& ou
       return golden.Error(StrCat("tensor ", output.golden, " is ", Describe(want), ", ",
                                  golden.op(), " makes ", Describe(got)));
     }
-    ParityRow row{.name = output.name, .distance = Compare(got, want)};
+    if (HoldsNan(want)) {
+      return golden.Error(StrCat("tensor ", output.golden, " holds NaN, want numbers"));
+    }
+    ParityRow row{.name = output.name, .distance = Compare(got, want, golden.Is16Bit())};
     row.gate = GateFor(golden, output.golden, output.name, row.distance,
                        by_stage && IsWholeKernel(output));
     row.pass = row.gate.Passes(row.distance);

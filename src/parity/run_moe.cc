@@ -13,6 +13,10 @@ namespace gdn {
 namespace {
 
 Result<OwnedTensor> Swiglu(Workbench& bench, const ConstTensor& gate_up) {
+  if (gate_up.dim(1) % 2 != 0) {
+    return InvalidArgument(StrCat("moe_block: gate and up of an expert have ", gate_up.dim(1),
+                                  " rows together, want an even number"));
+  }
   const int64_t cols = gate_up.dim(1) / 2;
   GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(gate_up.dtype, {gate_up.dim(0), cols}));
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
