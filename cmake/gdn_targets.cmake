@@ -2,14 +2,14 @@
 # One static library a layer, and its tests and fuzz targets beside the sources.
 #
 # A file's name says what it is: x_test.cc a test (label fast), x_slow_test.cc a slow one,
-# x_fuzz.cc a fuzz target, x_bench.cc a benchmark, everything else part of the library.
+# x_fuzz.cc a fuzz target, everything else part of the library.
 
 # gdn_add_layer(name DEPS <targets>): library gdn_<name> from the .cc files below this folder.
 function(gdn_add_layer name)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cc)
   set(library_sources ${sources})
-  list(FILTER library_sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cc$|(^|/)main\\.cc$")
+  list(FILTER library_sources EXCLUDE REGEX "_(test|fuzz)\\.cc$|(^|/)main\\.cc$")
   set(scope PUBLIC)
   if(library_sources)
     add_library(gdn_${name} STATIC ${library_sources})

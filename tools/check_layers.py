@@ -24,9 +24,10 @@ LAYERS = {
     "model": {"base", "tensor", "backend", "ops", "io"},
     "engine": {"base", "tensor", "backend", "ops", "model"},
     "session": {"base", "tensor", "backend", "ops", "model", "engine", "tokenizer"},
+    "bench": {"base", "tensor", "backend", "ops", "io", "model", "engine", "parity"},
     "server": {"base", "tensor", "backend", "ops", "model", "engine", "session"},
     "cli": {"base", "tensor", "backend", "ops", "io", "tokenizer", "parity", "model", "engine",
-            "session", "server"},
+            "session", "bench", "server"},
 }
 
 # Headers of an op that another op may include: an embedding reads the weight of the output layer.
@@ -34,7 +35,7 @@ OP_EXCEPTIONS = {"embedding": {"ops/linear/weight.h", "ops/linear/weight_layout.
 
 # Libraries and the layers that may see them.
 LIBRARIES = {
-    "hwy/": {"backend", "ops"},
+    "hwy/": {"backend", "ops", "bench"},
     "nlohmann/": {"io", "tokenizer", "parity", "model", "session", "server", "cli"},
     "pcre2": {"tokenizer"},
     "utf8proc": {"tokenizer"},
@@ -52,7 +53,7 @@ HEADER_CONDITIONS = re.compile(r"#\s*(ifdef|ifndef|if defined\()\s*(NDEBUG|__cpl
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b")
 SOURCES = {".h", ".cc", ".cpp", ".c", ".cu", ".cuh", ".comp", ".glsl"}
-TEST_FILE = re.compile(r"_(test|testing|fuzz|bench)$")
+TEST_FILE = re.compile(r"_(test|testing|fuzz)$")
 
 
 def is_for_tests(path):
@@ -183,6 +184,12 @@ SELF_TEST = [
     ("src/cli/a.cc", '#include "session/session.h"', True),
     ("src/cli/a.cc", '#include "tests/util.h"', False),
     ("src/engine/a.cc", '#include "parity/x.h"', False),
+    ("src/engine/a.cc", '#include "bench/x.h"', False),
+    ("src/bench/a.cc", '#include "parity/x.h"', True),
+    ("src/bench/a.cc", '#include "session/session.h"', False),
+    ("src/bench/a.cc", "#include <hwy/highway.h>", True),
+    ("src/bench/a.cc", "#include <CLI/CLI.hpp>", False),
+    ("src/cli/a.cc", '#include "bench/x.h"', True),
     ("src/helpers/a.cc", "#include <string>", False),
     ("include/gdn/gdn.h", '#include "base/status.h"', False),
 ]

@@ -13,11 +13,14 @@ class Rng {
   explicit Rng(uint64_t seed) : state_(seed) {}
 
   uint64_t NextU64() {
-    uint64_t z = (state_ += 0x9E3779B97F4A7C15);
+    uint64_t z = (state_ += kStep);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
     return z ^ (z >> 31);
   }
+
+  // As NextU64() called count times, in one step.
+  void Skip(uint64_t count) { state_ += count * kStep; }
 
   // Uniform in [0, 1), 53 bits.
   double NextUniform() { return static_cast<double>(NextU64() >> 11) * 0x1p-53; }
@@ -34,6 +37,7 @@ class Rng {
   }
 
  private:
+  static constexpr uint64_t kStep = 0x9E3779B97F4A7C15;
   uint64_t state_;
 };
 

@@ -20,6 +20,16 @@ TEST(Rng, KnownValues) {
   EXPECT_EQ(other.NextU64(), 3203168211198807973U);
 }
 
+TEST(Rng, SkipIsThatManyNumbers) {
+  Rng stepped(9);
+  for (int i = 0; i < 1000; ++i) stepped.NextU64();
+  Rng skipped(9);
+  skipped.Skip(400);
+  skipped.Skip(0);
+  skipped.Skip(600);
+  EXPECT_EQ(skipped.NextU64(), stepped.NextU64());
+}
+
 TEST(Rng, UniformIsTheHigh53Bits) {
   Rng rng(0);
   EXPECT_EQ(rng.NextUniform(), static_cast<double>(0xE220A8397B1DCDAFU >> 11) / 9007199254740992.0);

@@ -46,6 +46,8 @@ int RunCli(int argc, char** argv) {
   AddInspectCommand(app, exit_code);
   AddDevicesCommand(app, exit_code);
   AddParityCommand(app, exit_code);
+  AddBenchCommand(app, exit_code);
+  AddBenchOpCommand(app, exit_code);
   const Status named = CheckCommandName(app, argc, argv);
   if (!named.ok()) return Report(named);
   // Libraries below may throw; nothing may leave main but an exit code.

@@ -19,6 +19,8 @@ void AddTokenizeCommand(CLI::App& app, int& exit_code);
 void AddInspectCommand(CLI::App& app, int& exit_code);
 void AddDevicesCommand(CLI::App& app, int& exit_code);
 void AddParityCommand(CLI::App& app, int& exit_code);
+void AddBenchCommand(CLI::App& app, int& exit_code);
+void AddBenchOpCommand(CLI::App& app, int& exit_code);
 
 // Parses the command line and runs a subcommand. Returns the exit code of the process.
 int RunCli(int argc, char** argv);

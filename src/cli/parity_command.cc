@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gdn parity: how far each operator is from the reference's own kernels.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -11,7 +12,7 @@
 #include "base/str.h"
 #include "base/system_info.h"
 #include "cli/commands.h"
-#include "cli/number_option.h"
+#include "cli/common_options.h"
 #include "cli/report.h"
 #include "parity/report.h"
 
@@ -48,9 +49,16 @@ Json ToJson(const ParityReport& report) {
           {"impl", report.kernels}, {"pass", report.Passes()}, {"outputs", std::move(outputs)}};
 }
 
+// A name from a file system or a file, as one line of a terminal.
+std::string OneLine(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  return name;
+}
+
 void PrintText(const ParityReport& report) {
-  std::printf("%s  (%s on %s: %s)\n", report.name.c_str(), report.op.c_str(), report.device.c_str(),
-              report.kernels.c_str());
+  std::printf("%s  (%s on %s: %s)\n", OneLine(report.name).c_str(), report.op.c_str(),
+              report.device.c_str(), report.kernels.c_str());
   for (const ParityRow& row : report.rows) {
     const Distance& d = row.distance;
     std::printf("  %-15s %8lld %-4s  differ %6lld  max %8.2e  nmse %8.2e  %-4s (%s)\n",
@@ -102,7 +110,7 @@ void AddParityCommand(CLI::App& app, int& exit_code) {
       ->add_option("folders", options->folders,
                    "Golden cases: folders with manifest.json and .npy files")
       ->required();
-  command->add_option("--device", options->device, "auto or cpu")->capture_default_str();
+  AddDeviceOption(*command, options->device);
   command->add_option("--impl", options->impl,
                       "Force a kernel: ref, the vector target, or the start of a kernel's id");
   command
@@ -110,8 +118,7 @@ void AddParityCommand(CLI::App& app, int& exit_code) {
                    "Evaluate 16-bit prefills in another way, to see a gate fail: "
                    "recurrence_f32, recurrence_f64, chunk, chunk_unrounded, drop:<point>")
       ->capture_default_str();
-  AddNumberOption(*command, "-t,--threads", options->num_threads, "Threads (default: all cores)")
-      ->check(CLI::Range(1, 1024));
+  AddThreadsOption(*command, options->num_threads);
   command->add_flag("--json", options->json, "Print a JSON array");
   command->callback([options, &exit_code] {
     const Status status = Run(*options, exit_code);

@@ -105,12 +105,19 @@ void ProgressLine::Update(size_t done_bytes, size_t total_bytes) {
   const int percent = static_cast<int>(done_bytes * 100 / total_bytes);
   if (percent == last_percent_) return;
   last_percent_ = percent;
+  shown_ = true;
   std::fprintf(stderr, "\r%s %3d%% of %s", label_.c_str(), percent,
                HumanBytes(total_bytes).c_str());
 }
 
+void ProgressLine::Show(const std::string& text) {
+  if (!enabled_) return;
+  shown_ = true;
+  std::fprintf(stderr, "\r\x1b[K%s%s", label_.c_str(), text.c_str());
+}
+
 void ProgressLine::Finish() {
-  if (!enabled_ || last_percent_ < 0) return;
+  if (!shown_) return;
   std::fprintf(stderr, "\r\x1b[K");
 }
 

@@ -35,6 +35,8 @@ class ProgressLine {
  public:
   explicit ProgressLine(std::string label);
   void Update(size_t done_bytes, size_t total_bytes);
+  // The label, then text.
+  void Show(const std::string& text);
   // Removes the line.
   void Finish();
 
@@ -42,6 +44,7 @@ class ProgressLine {
   std::string label_;
   bool enabled_;
   int last_percent_ = -1;
+  bool shown_ = false;
 };
 
 }  // namespace gdn

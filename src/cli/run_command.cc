@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/system_info.h"
 #include "cli/commands.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
 #include "cli/number_option.h"
 #include "cli/report.h"
@@ -101,12 +102,6 @@ void PrintKernels(const Session& session) {
   }
 }
 
-// Of a word that the option's check has let through.
-PrefillMode PrefillModeOf(const std::string& word) {
-  if (word == "chunk") return PrefillMode::kChunk;
-  return word == "recurrent" ? PrefillMode::kRecurrent : PrefillMode::kAuto;
-}
-
 Result<Completion> Complete(const RunOptions& options, Session& session) {
   const auto print = [&](std::string_view piece) {
     if (options.json) return;
@@ -122,7 +117,7 @@ Result<Completion> Complete(const RunOptions& options, Session& session) {
 
 // Before the model is loaded: a bad prompt costs no time.
 Status ReadInput(const CLI::App& command, RunOptions& options) {
-  if (!options.ids_file.empty()) {
+  if (command.count("--ids") > 0) {
     GDN_ASSIGN_OR_RETURN(options.ids, ReadTokenIds(options.ids_file));
   } else {
     GDN_ASSIGN_OR_RETURN(options.prompt_text, ReadPrompt(command, options.prompt));
@@ -191,14 +186,10 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
   AddNumberOption(command, "-c,--ctx", options.session.engine.context_tokens,
                   "Context in tokens; 0: the model's, at most 4096")
       ->capture_default_str();
-  AddNumberOption(command, "-t,--threads", options.session.num_threads,
-                  "Threads (default: all cores)")
-      ->check(CLI::Range(1, 1024));
+  AddThreadsOption(command, options.session.num_threads);
   command.add_flag("--ignore-eos", options.ignore_eos, "Go on after an end-of-text token");
-  command.add_option("--device", options.device, "auto or cpu")->capture_default_str();
-  command.add_option("--prefill", options.prefill, "Form of the rule for the prompt")
-      ->check(CLI::IsMember({"auto", "chunk", "recurrent"}))
-      ->capture_default_str();
+  AddDeviceOption(command, options.device);
+  AddPrefillOption(command, options.prefill);
 }
 
 }  // namespace

@@ -16,4 +16,15 @@ Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& con
   return qwen3_5::EstimateNeeds(dir, config, limits, num_threads);
 }
 
+Result<std::unique_ptr<Model>> MakeRandomModel(const ModelConfig& config, DType dtype,
+                                               uint64_t seed, const ModelOptions& options,
+                                               ThreadPool& pool, LoadProgress progress) {
+  return qwen3_5::MakeRandom(config, dtype, seed, options, pool, progress);
+}
+
+MemoryNeeds EstimateRandomNeeds(const ModelConfig& config, DType dtype, const RunLimits& limits,
+                                int num_threads) {
+  return qwen3_5::EstimateRandomNeeds(config, dtype, limits, num_threads);
+}
+
 }  // namespace gdn

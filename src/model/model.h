@@ -21,10 +21,19 @@ enum class PrefillMode : uint8_t {
   kRecurrent,
 };
 
+// Seconds that steps have spent, by kind of layer; the norm before a layer counts with it.
+struct LayerTimes {
+  double linear_attention = 0;
+  double full_attention = 0;
+  double mlp = 0;
+  double head = 0;  // the last norm and the logits
+};
+
 struct ModelOptions {
   Device device;
   PrefillMode prefill = PrefillMode::kAuto;
   std::string impl;  // forces a kernel in every op that has one of that name ("ref"), for tests
+  LayerTimes* layer_times = nullptr;  // where steps add their times; null: no clock is read
 };
 
 // What memory a model needs, by kind, in bytes.
@@ -68,5 +77,15 @@ Result<std::unique_ptr<Model>> LoadModel(const std::string& dir, const ModelOpti
 // What that would take, from the headers of the checkpoint alone.
 Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& config,
                                   const RunLimits& limits, int num_threads);
+
+// A model of random weights in memory, those of WriteRandomCheckpoint for the same config, dtype
+// and seed. pool must outlive the model.
+Result<std::unique_ptr<Model>> MakeRandomModel(const ModelConfig& config, DType dtype,
+                                               uint64_t seed, const ModelOptions& options,
+                                               ThreadPool& pool, LoadProgress progress);
+
+// What a model of random weights would take.
+MemoryNeeds EstimateRandomNeeds(const ModelConfig& config, DType dtype, const RunLimits& limits,
+                                int num_threads);
 
 }  // namespace gdn

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include "io/json_file.h"
 #include "io/safetensors_writer.h"
 #include "model/config.h"
+#include "model/qwen3_5/random_weights.h"
 #include "model/qwen3_5/tensor_table.h"
 #include "model/random_values.h"
 
@@ -41,35 +41,10 @@ struct PlannedFile {
   std::vector<PlannedTensor> tensors;
 };
 
-ValueDistribution DistributionOf(const TensorSpec& spec, bool tied) {
-  const auto unit = static_cast<float>(1 / std::sqrt(static_cast<double>(spec.shape[-1])));
-  switch (spec.role) {
-    case TensorRole::kEmbedding:
-      return tied ? ValueDistribution{0, unit, true} : ValueDistribution{0, 1, false};
-    case TensorRole::kHead:
-      return {0, unit, true};
-    case TensorRole::kLinear:
-      return {0, unit, false};
-    case TensorRole::kGemmaNorm:
-      return {0, 0.2F, false};
-    case TensorRole::kGatedNorm:
-      return {1, 0.2F, false};
-    case TensorRole::kConv:
-      return {0, 0.5F, false};
-    case TensorRole::kALog:
-      return {0.5F, 0.8F, false};
-    case TensorRole::kDtBias:
-      return {-1, 1, false};
-  }
-  return {};
-}
-
 std::vector<PlannedTensor> PlanTensors(const ModelConfig& config,
                                        const RandomCheckpointOptions& options) {
-  const bool wrapper = config.architecture == "Qwen3_5ForConditionalGeneration";
   std::vector<PlannedTensor> out;
-  for (TensorSpec& spec :
-       qwen3_5::ListTensors(config, wrapper ? "model.language_model." : "model.")) {
+  for (TensorSpec& spec : qwen3_5::ListTensors(config, qwen3_5::PrefixOf(config))) {
     const bool wide = options.a_log_f32 &&
                       (spec.role == TensorRole::kALog || spec.role == TensorRole::kGatedNorm);
     const DType dtype = wide ? DType::kF32 : options.dtype;
@@ -203,16 +178,16 @@ Status WriteRandomCheckpoint(const RandomCheckpointOptions& options) {
         SafetensorsWriter writer,
         SafetensorsWriter::Create(StrCat(options.out_dir, "/", file.name), entries));
     for (const PlannedTensor& tensor : file.tensors) {
-      GDN_RETURN_IF_ERROR(GenerateTensor(RngOfTensor(options.seed, tensor.spec.name),
-                                         DistributionOf(tensor.spec, config.tie_word_embeddings),
-                                         tensor.dtype, tensor.spec.shape,
-                                         [&](std::span<const std::byte> bytes) {
-                                           done_bytes += bytes.size();
-                                           if (options.progress) {
-                                             options.progress(done_bytes, total_bytes);
-                                           }
-                                           return writer.Append(bytes);
-                                         }));
+      GDN_RETURN_IF_ERROR(
+          GenerateTensor(RngOfTensor(options.seed, tensor.spec.name),
+                         qwen3_5::DistributionOf(tensor.spec, config.tie_word_embeddings),
+                         tensor.dtype, tensor.spec.shape, [&](std::span<const std::byte> bytes) {
+                           done_bytes += bytes.size();
+                           if (options.progress) {
+                             options.progress(done_bytes, total_bytes);
+                           }
+                           return writer.Append(bytes);
+                         }));
     }
     GDN_RETURN_IF_ERROR(writer.Finish());
   }

@@ -173,6 +173,28 @@ TEST(RandomValues, HaveTheMomentsAsked) {
   EXPECT_NEAR(within_one / count, 0.663, 0.01);
 }
 
+// By any number of threads, and across the borders of pieces and tasks.
+TEST(RandomValues, FillTensorIsGenerateTensor) {
+  const Shape shapes[] = {{3}, {5, 1, 4}, {1, 70000}, {700, 301}, {0, 4}, {}};
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBf16}) {
+    for (const Shape& shape : shapes) {
+      const ValueDistribution distribution = {0.5F, 2, shape.rank() == 2};
+      std::vector<std::byte> want;
+      const auto append = [&](std::span<const std::byte> bytes) {
+        want.insert(want.end(), bytes.begin(), bytes.end());
+        return OkStatus();
+      };
+      ASSERT_TRUE(GenerateTensor(RngOfTensor(3, "x"), distribution, dtype, shape, append).ok());
+      for (const int threads : {1, 3}) {
+        ThreadPool pool(threads);
+        std::vector<std::byte> got(want.size());
+        FillTensor(RngOfTensor(3, "x"), distribution, pool, Tensor(got.data(), dtype, shape));
+        EXPECT_EQ(got, want) << Name(dtype) << shape.ToString();
+      }
+    }
+  }
+}
+
 // The bits are promised to be those of every machine.
 TEST(RandomValues, HaveKnownBits) {
   std::vector<uint16_t> bits;

@@ -23,25 +23,42 @@ void FillRow(Rng& rng, float mean, float std, std::span<T> row) {
   }
 }
 
+// A tensor as rows of its last axes.
+struct Rows {
+  int64_t count;
+  size_t columns;
+
+  explicit Rows(const Shape& shape)
+      : count(shape.rank() == 0 ? 1 : shape[0]),
+        columns(count == 0 ? 0 : static_cast<size_t>(shape.NumElements() / count)) {}
+};
+
+// Draws what count rows take, in their order.
+template <class T>
+void FillRows(Rng& rng, const ValueDistribution& distribution, size_t count, size_t columns,
+              T* out) {
+  for (size_t r = 0; r < count; ++r) {
+    float std = distribution.std;
+    if (distribution.heavy_rows) {
+      std *= static_cast<float>(1 / std::sqrt(0.02 + 0.98 * rng.NextUniform()));
+    }
+    FillRow<T>(rng, distribution.mean, std, {out + r * columns, columns});
+  }
+}
+
 template <class T>
 Status Generate(Rng& rng, const ValueDistribution& distribution, const Shape& shape,
                 FunctionRef<Status(std::span<const std::byte>)> sink) {
   constexpr size_t kPieceElements = (size_t{1} << 20) / sizeof(T);
   if (shape.NumElements() == 0) return OkStatus();
-  const int64_t rows = shape.rank() == 0 ? 1 : shape[0];
-  const auto columns = static_cast<size_t>(shape.NumElements() / rows);
-  const auto rows_at_once = static_cast<int64_t>(std::max<size_t>(1, kPieceElements / columns));
-  std::vector<T> piece(static_cast<size_t>(std::min(rows, rows_at_once)) * columns);
-  for (int64_t first = 0; first < rows; first += rows_at_once) {
-    const auto count = static_cast<size_t>(std::min(rows_at_once, rows - first));
-    for (size_t r = 0; r < count; ++r) {
-      float std = distribution.std;
-      if (distribution.heavy_rows) {
-        std *= static_cast<float>(1 / std::sqrt(0.02 + 0.98 * rng.NextUniform()));
-      }
-      FillRow<T>(rng, distribution.mean, std, std::span(piece).subspan(r * columns, columns));
-    }
-    GDN_RETURN_IF_ERROR(sink(std::as_bytes(std::span(piece).first(count * columns))));
+  const Rows rows(shape);
+  const auto rows_at_once =
+      static_cast<int64_t>(std::max<size_t>(1, kPieceElements / rows.columns));
+  std::vector<T> piece(static_cast<size_t>(std::min(rows.count, rows_at_once)) * rows.columns);
+  for (int64_t first = 0; first < rows.count; first += rows_at_once) {
+    const auto count = static_cast<size_t>(std::min(rows_at_once, rows.count - first));
+    FillRows<T>(rng, distribution, count, rows.columns, piece.data());
+    GDN_RETURN_IF_ERROR(sink(std::as_bytes(std::span(piece).first(count * rows.columns))));
   }
   return OkStatus();
 }
@@ -59,6 +76,25 @@ Status GenerateTensor(Rng rng, const ValueDistribution& distribution, DType dtyp
                       const Shape& shape, FunctionRef<Status(std::span<const std::byte>)> sink) {
   return DispatchFloat(dtype,
                        [&]<class T>(T) { return Generate<T>(rng, distribution, shape, sink); });
+}
+
+void FillTensor(Rng rng, const ValueDistribution& distribution, ThreadPool& pool,
+                const Tensor& to) {
+  GDN_CHECK(to.IsContiguous());
+  if (to.shape.NumElements() == 0) return;
+  constexpr size_t kTaskElements = size_t{1} << 16;
+  const Rows rows(to.shape);
+  const auto task_rows = static_cast<int64_t>(std::max<size_t>(1, kTaskElements / rows.columns));
+  const uint64_t draws_a_row = rows.columns + (distribution.heavy_rows ? 1 : 0);
+  pool.Run((rows.count + task_rows - 1) / task_rows, [&](int64_t task, int) {
+    const int64_t first = task * task_rows;
+    Rng own = rng;
+    own.Skip(static_cast<uint64_t>(first) * draws_a_row);
+    DispatchFloat(to.dtype, [&]<class T>(T) {
+      FillRows<T>(own, distribution, static_cast<size_t>(std::min(task_rows, rows.count - first)),
+                  rows.columns, to.As<T>() + static_cast<size_t>(first) * rows.columns);
+    });
+  });
 }
 
 }  // namespace gdn

@@ -10,6 +10,7 @@
 #include "base/function_ref.h"
 #include "base/rng.h"
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "tensor/tensor.h"
 
 namespace gdn {
@@ -29,5 +30,9 @@ Rng RngOfTensor(uint64_t seed, std::string_view name);
 // that no libm decides the bits and a gigabyte takes seconds.
 Status GenerateTensor(Rng rng, const ValueDistribution& distribution, DType dtype,
                       const Shape& shape, FunctionRef<Status(std::span<const std::byte>)> sink);
+
+// The values of GenerateTensor, written to a contiguous tensor by all threads of the pool: the same
+// for any number of them.
+void FillTensor(Rng rng, const ValueDistribution& distribution, ThreadPool& pool, const Tensor& to);
 
 }  // namespace gdn

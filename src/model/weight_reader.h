@@ -7,24 +7,20 @@
 #include "base/thread_pool.h"
 #include "io/safetensors.h"
 #include "model/model.h"
-#include "ops/linear/weight.h"
-#include "tensor/storage.h"
+#include "model/weight_source.h"
 
 namespace gdn {
 
-class WeightReader {
+class WeightReader final : public WeightSource {
  public:
   // All must outlive the reader.
   WeightReader(const SafetensorsCheckpoint& checkpoint, ThreadPool& pool, LoadProgress progress,
                size_t total_bytes)
       : checkpoint_(checkpoint), pool_(pool), progress_(progress), total_bytes_(total_bytes) {}
 
-  // A matrix [N, K], packed for the linear kernels.
-  Result<Weight> ReadLinear(const std::string& name);
-  // A small tensor of any float dtype, as f32 (exact).
-  Result<OwnedTensor> ReadF32(const std::string& name);
-  // A convolution [C, 1, Kc] as [C, Kc] in dtype.
-  Result<OwnedTensor> ReadConv(const std::string& name, DType dtype);
+  Result<Weight> ReadLinear(const std::string& name) override;
+  Result<OwnedTensor> ReadF32(const std::string& name) override;
+  Result<OwnedTensor> ReadConv(const std::string& name, DType dtype) override;
 
  private:
   void Advance(size_t bytes);

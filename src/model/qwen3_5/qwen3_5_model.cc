@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/qwen3_5/qwen3_5_model.h"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "model/layer_pools.h"
 #include "model/qwen3_5/memory.h"
+#include "model/qwen3_5/random_weights.h"
 #include "model/qwen3_5/tensor_table.h"
 #include "model/qwen3_5/weights.h"
+#include "model/weight_reader.h"
 #include "ops/embedding/embedding.h"
 #include "ops/linear/linear.h"
 #include "ops/rms_norm/rms_norm.h"
@@ -15,6 +18,27 @@
 
 namespace gdn::qwen3_5 {
 namespace {
+
+// Adds the seconds of its life to *times.*kind, where there are times to add to.
+class TimeTo {
+ public:
+  TimeTo(LayerTimes* times, double LayerTimes::*kind) : times_(times), kind_(kind) {
+    if (times_ != nullptr) start_ = Clock::now();
+  }
+  ~TimeTo() {
+    if (times_ != nullptr) {
+      times_->*kind_ += std::chrono::duration<double>(Clock::now() - start_).count();
+    }
+  }
+  TimeTo(const TimeTo&) = delete;
+  TimeTo& operator=(const TimeTo&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  LayerTimes* times_;
+  double LayerTimes::*kind_;
+  Clock::time_point start_;
+};
 
 class Qwen35Model final : public Model {
  public:
@@ -34,7 +58,8 @@ class Qwen35Model final : public Model {
   Result<ConstTensor> Forward(const Batch& batch) override;
 
  private:
-  Status RunLayer(const LayerContext& ctx, int64_t index, const Stream& s) const;
+  Status RunMixer(const LayerContext& ctx, int64_t index, const Stream& s) const;
+  Status RunMlp(const LayerContext& ctx, int64_t index, const Stream& s) const;
   Result<ConstTensor> Logits(const ExecContext& exec, Arena& arena, const Stream& s) const;
   Status Norm(const ExecContext& exec, const OwnedTensor& weight, const Tensor& x,
               const Tensor& residual) const;
@@ -92,8 +117,11 @@ Status Qwen35Model::Norm(const ExecContext& exec, const OwnedTensor& weight, con
       {.x = x, .weight = weight.view, .eps = config_.rms_norm_eps, .residual = residual, .out = x});
 }
 
-Status Qwen35Model::RunLayer(const LayerContext& ctx, int64_t index, const Stream& s) const {
+Status Qwen35Model::RunMixer(const LayerContext& ctx, int64_t index, const Stream& s) const {
   const Layer& layer = weights_.layers[static_cast<size_t>(index)];
+  const auto* gated_delta_net = std::get_if<GatedDeltaNet>(&layer.mixer);
+  const TimeTo time(options_.layer_times, gated_delta_net != nullptr ? &LayerTimes::linear_attention
+                                                                     : &LayerTimes::full_attention);
   if (index == 0) {
     // The stream is the embedding itself: there is no block output to add yet.
     GDN_RETURN_IF_ERROR(RmsNorm(ctx.exec, {.x = s.residual,
@@ -103,12 +131,16 @@ Status Qwen35Model::RunLayer(const LayerContext& ctx, int64_t index, const Strea
   } else {
     GDN_RETURN_IF_ERROR(Norm(ctx.exec, layer.input_norm, s.x, s.residual));
   }
-  if (const auto* gated_delta_net = std::get_if<GatedDeltaNet>(&layer.mixer)) {
-    GDN_RETURN_IF_ERROR(gated_delta_net->Forward(ctx, Rule(), pools_.states(index), s.x));
-  } else {
-    GDN_RETURN_IF_ERROR(std::get<GatedAttention>(layer.mixer)
-                            .Forward(ctx, rope_table_.view, pools_.kv_cache(index), s.x));
+  if (gated_delta_net != nullptr) {
+    return gated_delta_net->Forward(ctx, Rule(), pools_.states(index), s.x);
   }
+  return std::get<GatedAttention>(layer.mixer)
+      .Forward(ctx, rope_table_.view, pools_.kv_cache(index), s.x);
+}
+
+Status Qwen35Model::RunMlp(const LayerContext& ctx, int64_t index, const Stream& s) const {
+  const Layer& layer = weights_.layers[static_cast<size_t>(index)];
+  const TimeTo time(options_.layer_times, &LayerTimes::mlp);
   GDN_RETURN_IF_ERROR(Norm(ctx.exec, layer.post_attention_norm, s.x, s.residual));
   return layer.mlp.Forward(ctx, s.x);
 }
@@ -118,6 +150,7 @@ Result<ConstTensor> Qwen35Model::Logits(const ExecContext& exec, Arena& arena,
   const std::span<const int32_t> rows = plan_->batch().logit_rows;
   const Tail tail(arena, weights_.dtype, config_, static_cast<int64_t>(rows.size()));
   if (rows.empty()) return ConstTensor(tail.logits);
+  const TimeTo time(options_.layer_times, &LayerTimes::head);
   // Picking rows is an embedding lookup in the activations.
   const Weight x_rows = Weight::View(s.x);
   const Weight residual_rows = Weight::View(s.residual);
@@ -143,7 +176,8 @@ Result<ConstTensor> Qwen35Model::Forward(const Batch& batch) {
     GDN_RETURN_IF_ERROR(Embedding(exec, {batch.tokens, &weights_.embedding, s.residual}));
     const LayerContext ctx{exec, *plan_, arena};
     for (int64_t i = 0; i < config_.num_layers; ++i) {
-      GDN_RETURN_IF_ERROR(RunLayer(ctx, i, s));
+      GDN_RETURN_IF_ERROR(RunMixer(ctx, i, s));
+      GDN_RETURN_IF_ERROR(RunMlp(ctx, i, s));
     }
   }
   return Logits(exec, arena, s);
@@ -156,14 +190,30 @@ Result<std::unique_ptr<Model>> Load(const std::string& dir, ModelConfig config,
                                     LoadProgress progress) {
   GDN_ASSIGN_OR_RETURN(const SafetensorsCheckpoint checkpoint, SafetensorsCheckpoint::Open(dir));
   GDN_RETURN_IF_ERROR(CheckTensors(config, checkpoint));
-  size_t weight_bytes = 0;
-  const auto count_and_report = [&](size_t done, size_t total) {
-    weight_bytes = done;
-    progress(done, total);
-  };
-  GDN_ASSIGN_OR_RETURN(Weights weights, ReadWeights(config, checkpoint, pool, count_and_report));
+  GDN_ASSIGN_OR_RETURN(const std::string prefix, FindPrefix(checkpoint));
+  const size_t weight_bytes = WeightBytes(config, checkpoint, prefix);
+  WeightReader reader(checkpoint, pool, progress, weight_bytes);
+  GDN_ASSIGN_OR_RETURN(Weights weights, ReadWeights(config, prefix, reader));
   return std::unique_ptr<Model>(std::make_unique<Qwen35Model>(std::move(config), options, pool,
                                                               std::move(weights), weight_bytes));
+}
+
+Result<std::unique_ptr<Model>> MakeRandom(const ModelConfig& config, DType dtype, uint64_t seed,
+                                          const ModelOptions& options, ThreadPool& pool,
+                                          LoadProgress progress) {
+  RandomWeights source(config, dtype, seed, pool, progress);
+  GDN_ASSIGN_OR_RETURN(Weights weights, ReadWeights(config, PrefixOf(config), source));
+  return std::unique_ptr<Model>(std::make_unique<Qwen35Model>(
+      config, options, pool, std::move(weights), source.total_bytes()));
+}
+
+MemoryNeeds EstimateRandomNeeds(const ModelConfig& config, DType dtype, const RunLimits& limits,
+                                int num_threads) {
+  size_t bytes = 0;
+  for (const TensorSpec& spec : ListTensors(config, PrefixOf(config))) {
+    bytes += static_cast<size_t>(spec.shape.NumElements()) * SizeOf(dtype);
+  }
+  return Needs(config, dtype, bytes, limits, num_threads);
 }
 
 Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& config,

@@ -14,6 +14,13 @@ Result<std::unique_ptr<Model>> Load(const std::string& dir, ModelConfig config,
                                     const ModelOptions& options, ThreadPool& pool,
                                     LoadProgress progress);
 
+// Of random weights (random_weights.h).
+Result<std::unique_ptr<Model>> MakeRandom(const ModelConfig& config, DType dtype, uint64_t seed,
+                                          const ModelOptions& options, ThreadPool& pool,
+                                          LoadProgress progress);
+MemoryNeeds EstimateRandomNeeds(const ModelConfig& config, DType dtype, const RunLimits& limits,
+                                int num_threads);
+
 // What the checkpoint needs, from its headers alone.
 Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& config,
                                   const RunLimits& limits, int num_threads);

@@ -11,52 +11,52 @@ namespace gdn::qwen3_5 {
 namespace {
 
 Result<GatedDeltaNet> ReadGatedDeltaNet(const ModelConfig& config, DType dtype,
-                                        const std::string& p, WeightReader& reader) {
+                                        const std::string& p, WeightSource& source) {
   GatedDeltaNet::Weights w;
-  GDN_ASSIGN_OR_RETURN(w.qkv, reader.ReadLinear(p + "in_proj_qkv.weight"));
-  GDN_ASSIGN_OR_RETURN(w.z, reader.ReadLinear(p + "in_proj_z.weight"));
-  GDN_ASSIGN_OR_RETURN(w.b, reader.ReadLinear(p + "in_proj_b.weight"));
-  GDN_ASSIGN_OR_RETURN(w.a, reader.ReadLinear(p + "in_proj_a.weight"));
-  GDN_ASSIGN_OR_RETURN(w.conv, reader.ReadConv(p + "conv1d.weight", dtype));
-  GDN_ASSIGN_OR_RETURN(w.a_log, reader.ReadF32(p + "A_log"));
-  GDN_ASSIGN_OR_RETURN(w.dt_bias, reader.ReadF32(p + "dt_bias"));
-  GDN_ASSIGN_OR_RETURN(w.norm, reader.ReadF32(p + "norm.weight"));
-  GDN_ASSIGN_OR_RETURN(w.out, reader.ReadLinear(p + "out_proj.weight"));
+  GDN_ASSIGN_OR_RETURN(w.qkv, source.ReadLinear(p + "in_proj_qkv.weight"));
+  GDN_ASSIGN_OR_RETURN(w.z, source.ReadLinear(p + "in_proj_z.weight"));
+  GDN_ASSIGN_OR_RETURN(w.b, source.ReadLinear(p + "in_proj_b.weight"));
+  GDN_ASSIGN_OR_RETURN(w.a, source.ReadLinear(p + "in_proj_a.weight"));
+  GDN_ASSIGN_OR_RETURN(w.conv, source.ReadConv(p + "conv1d.weight", dtype));
+  GDN_ASSIGN_OR_RETURN(w.a_log, source.ReadF32(p + "A_log"));
+  GDN_ASSIGN_OR_RETURN(w.dt_bias, source.ReadF32(p + "dt_bias"));
+  GDN_ASSIGN_OR_RETURN(w.norm, source.ReadF32(p + "norm.weight"));
+  GDN_ASSIGN_OR_RETURN(w.out, source.ReadLinear(p + "out_proj.weight"));
   return GatedDeltaNet(GatedDeltaNetDims(config), std::move(w));
 }
 
 Result<GatedAttention> ReadGatedAttention(const ModelConfig& config, const std::string& p,
-                                          WeightReader& reader) {
+                                          WeightSource& source) {
   GatedAttention::Weights w;
-  GDN_ASSIGN_OR_RETURN(w.q, reader.ReadLinear(p + "q_proj.weight"));
-  GDN_ASSIGN_OR_RETURN(w.k, reader.ReadLinear(p + "k_proj.weight"));
-  GDN_ASSIGN_OR_RETURN(w.v, reader.ReadLinear(p + "v_proj.weight"));
-  GDN_ASSIGN_OR_RETURN(w.o, reader.ReadLinear(p + "o_proj.weight"));
-  GDN_ASSIGN_OR_RETURN(w.q_norm, reader.ReadF32(p + "q_norm.weight"));
-  GDN_ASSIGN_OR_RETURN(w.k_norm, reader.ReadF32(p + "k_norm.weight"));
+  GDN_ASSIGN_OR_RETURN(w.q, source.ReadLinear(p + "q_proj.weight"));
+  GDN_ASSIGN_OR_RETURN(w.k, source.ReadLinear(p + "k_proj.weight"));
+  GDN_ASSIGN_OR_RETURN(w.v, source.ReadLinear(p + "v_proj.weight"));
+  GDN_ASSIGN_OR_RETURN(w.o, source.ReadLinear(p + "o_proj.weight"));
+  GDN_ASSIGN_OR_RETURN(w.q_norm, source.ReadF32(p + "q_norm.weight"));
+  GDN_ASSIGN_OR_RETURN(w.k_norm, source.ReadF32(p + "k_norm.weight"));
   return GatedAttention(GatedAttentionDims(config), std::move(w));
 }
 
-Result<Mlp> ReadMlp(const std::string& p, WeightReader& reader) {
+Result<Mlp> ReadMlp(const std::string& p, WeightSource& source) {
   Mlp::Weights w;
-  GDN_ASSIGN_OR_RETURN(w.gate, reader.ReadLinear(p + "gate_proj.weight"));
-  GDN_ASSIGN_OR_RETURN(w.up, reader.ReadLinear(p + "up_proj.weight"));
-  GDN_ASSIGN_OR_RETURN(w.down, reader.ReadLinear(p + "down_proj.weight"));
+  GDN_ASSIGN_OR_RETURN(w.gate, source.ReadLinear(p + "gate_proj.weight"));
+  GDN_ASSIGN_OR_RETURN(w.up, source.ReadLinear(p + "up_proj.weight"));
+  GDN_ASSIGN_OR_RETURN(w.down, source.ReadLinear(p + "down_proj.weight"));
   return Mlp(std::move(w));
 }
 
 Result<Layer> ReadLayer(const ModelConfig& config, DType dtype, LayerKind kind,
-                        const std::string& p, WeightReader& reader) {
-  GDN_ASSIGN_OR_RETURN(OwnedTensor input_norm, reader.ReadF32(p + "input_layernorm.weight"));
+                        const std::string& p, WeightSource& source) {
+  GDN_ASSIGN_OR_RETURN(OwnedTensor input_norm, source.ReadF32(p + "input_layernorm.weight"));
   GDN_ASSIGN_OR_RETURN(OwnedTensor post_norm,
-                       reader.ReadF32(p + "post_attention_layernorm.weight"));
-  GDN_ASSIGN_OR_RETURN(Mlp mlp, ReadMlp(p + "mlp.", reader));
+                       source.ReadF32(p + "post_attention_layernorm.weight"));
+  GDN_ASSIGN_OR_RETURN(Mlp mlp, ReadMlp(p + "mlp.", source));
   if (kind == LayerKind::kLinearAttention) {
     GDN_ASSIGN_OR_RETURN(GatedDeltaNet mixer,
-                         ReadGatedDeltaNet(config, dtype, p + "linear_attn.", reader));
+                         ReadGatedDeltaNet(config, dtype, p + "linear_attn.", source));
     return Layer{std::move(input_norm), std::move(mixer), std::move(post_norm), std::move(mlp)};
   }
-  GDN_ASSIGN_OR_RETURN(GatedAttention mixer, ReadGatedAttention(config, p + "self_attn.", reader));
+  GDN_ASSIGN_OR_RETURN(GatedAttention mixer, ReadGatedAttention(config, p + "self_attn.", source));
   return Layer{std::move(input_norm), std::move(mixer), std::move(post_norm), std::move(mlp)};
 }
 
@@ -89,20 +89,18 @@ size_t WeightBytes(const ModelConfig& config, const SafetensorsCheckpoint& check
   return total;
 }
 
-Result<Weights> ReadWeights(const ModelConfig& config, const SafetensorsCheckpoint& checkpoint,
-                            ThreadPool& pool, LoadProgress progress) {
-  GDN_ASSIGN_OR_RETURN(const std::string prefix, FindPrefix(checkpoint));
-  WeightReader reader(checkpoint, pool, progress, WeightBytes(config, checkpoint, prefix));
+Result<Weights> ReadWeights(const ModelConfig& config, const std::string& prefix,
+                            WeightSource& source) {
   Weights out;
-  GDN_ASSIGN_OR_RETURN(out.embedding, reader.ReadLinear(prefix + "embed_tokens.weight"));
+  GDN_ASSIGN_OR_RETURN(out.embedding, source.ReadLinear(prefix + "embed_tokens.weight"));
   out.dtype = out.embedding.dtype();
   if (!config.tie_word_embeddings) {
-    GDN_ASSIGN_OR_RETURN(out.head, reader.ReadLinear("lm_head.weight"));
+    GDN_ASSIGN_OR_RETURN(out.head, source.ReadLinear("lm_head.weight"));
   }
-  GDN_ASSIGN_OR_RETURN(out.final_norm, reader.ReadF32(prefix + "norm.weight"));
+  GDN_ASSIGN_OR_RETURN(out.final_norm, source.ReadF32(prefix + "norm.weight"));
   for (size_t i = 0; i < config.layers.size(); ++i) {
     GDN_ASSIGN_OR_RETURN(Layer layer, ReadLayer(config, out.dtype, config.layers[i],
-                                                StrCat(prefix, "layers.", i, "."), reader));
+                                                StrCat(prefix, "layers.", i, "."), source));
     out.layers.push_back(std::move(layer));
   }
   return out;

@@ -6,10 +6,12 @@
 #include <variant>
 #include <vector>
 
+#include "io/safetensors.h"
+#include "model/config.h"
 #include "model/layers/gated_attention.h"
 #include "model/layers/gated_delta_net.h"
 #include "model/layers/mlp.h"
-#include "model/weight_reader.h"
+#include "model/weight_source.h"
 
 namespace gdn::qwen3_5 {
 
@@ -37,8 +39,9 @@ GatedAttention::Dims GatedAttentionDims(const ModelConfig& config);
 size_t WeightBytes(const ModelConfig& config, const SafetensorsCheckpoint& checkpoint,
                    const std::string& prefix);
 
-// The tensors of the checkpoint have been checked (CheckTensors).
-Result<Weights> ReadWeights(const ModelConfig& config, const SafetensorsCheckpoint& checkpoint,
-                            ThreadPool& pool, LoadProgress progress);
+// prefix: of the source's names, as in ListTensors. A checkpoint's tensors have been checked
+// (CheckTensors).
+Result<Weights> ReadWeights(const ModelConfig& config, const std::string& prefix,
+                            WeightSource& source);
 
 }  // namespace gdn::qwen3_5

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prompts and generations of one sequence, timed: Model::Forward called with the batches that the
+// engine would make (slices of 512 tokens, one row of logits at a prompt's end and at each
+// generated token), and the engine's sampler for the greedy choice. Without the engine's queue, so
+// that a prompt can start at a depth that is not measured.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "base/status.h"
+#include "bench/machine_probe.h"
+#include "bench/stats.h"
+#include "engine/sampler.h"
+#include "model/model.h"
+
+namespace gdn {
+
+// One row of the table.
+struct ModelJob {
+  bool prompt = true;  // tokens of a prompt; else generated ones
+  int64_t tokens = 512;
+  int64_t depth = 0;  // tokens that are in the context before
+
+  std::string Name() const;  // "pp512", "tg128@d1024"
+};
+
+struct ModelResult {
+  ModelJob job;
+  Summary tokens_per_second;
+  double pct_peak = 0;  // medians, of what model_cost.h counts
+  double pct_bw = 0;
+  MachineSpeed machine;  // medians
+  LayerTimes layers;     // seconds of a repetition, the mean; zero where the model keeps no times
+};
+
+class ModelRunner {
+ public:
+  // The limits for all jobs.
+  static RunLimits Limits(const std::vector<ModelJob>& jobs);
+
+  // Plans the model's memory. layer_times is what the model was loaded with, or null.
+  static Result<std::unique_ptr<ModelRunner>> Create(std::unique_ptr<Model> model,
+                                                     const RunLimits& limits, PrefillMode prefill,
+                                                     LayerTimes* layer_times);
+
+  // One short run that is not counted, then repetitions >= 1. on_repetition is called before each.
+  Result<ModelResult> Measure(const ModelJob& job, int repetitions, MachineProbe& probe,
+                              FunctionRef<void(int repetition)> on_repetition);
+
+  const Model& model() const { return *model_; }
+  bool prefills_in_chunks() const { return chunk_; }
+
+ private:
+  ModelRunner(std::unique_ptr<Model> model, const RunLimits& limits, bool chunk,
+              LayerTimes* layer_times);
+
+  // Tokens [first, first + count) as a prompt, in slices.
+  Status Prefill(int64_t first, int64_t count, bool wants_logits);
+  // count tokens from position first on, each the greedy choice after the one before.
+  Status Generate(int64_t first, int64_t count);
+  Result<ConstTensor> Step(int64_t first, int64_t count, SequenceForm form, bool wants_logits);
+  Status RunJob(const ModelJob& job) { return RunJob(job, job.tokens); }
+  Status RunJob(const ModelJob& job, int64_t tokens);
+
+  std::unique_ptr<Model> model_;
+  RunLimits limits_;
+  bool chunk_;
+  LayerTimes* layer_times_;
+  Sampler sampler_;
+  std::vector<int32_t> tokens_;       // [max_positions]
+  std::vector<int32_t> positions_;    // [max_positions] 0, 1, ..
+  std::vector<int32_t> block_table_;  // [blocks]
+};
+
+}  // namespace gdn

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// gdn bench: tokens a second of a whole model, against the machine's limits.
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "backend/devices.h"
+#include "base/str.h"
+#include "bench/model_choice.h"
+#include "bench/model_runner.h"
+#include "cli/bench_table.h"
+#include "cli/commands.h"
+#include "cli/common_options.h"
+#include "cli/interrupt.h"
+#include "cli/number_option.h"
+#include "cli/report.h"
+#include "ops/common/simd_target.h"
+
+namespace gdn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kMaxTokens = int64_t{1} << 22;
+
+struct BenchOptions {
+  ModelChoice model;
+  std::vector<std::string> prompts = {"512"};
+  std::vector<std::string> generations = {"128"};
+  std::vector<std::string> depths = {"0"};
+  MeasureOptions measure{.repetitions = 5};
+  std::string dtype = "bf16";
+  std::string prefill = "auto";
+  std::string device = "auto";
+  bool layers = false;
+  TableOptions table;
+};
+
+// The numbers of an option that takes a list, 0 for none.
+Result<std::vector<int64_t>> Counts(const char* option, const std::vector<std::string>& words) {
+  std::vector<int64_t> out;
+  for (const std::string& word : words) {
+    int64_t number = -1;
+    const char* end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, number);
+    if (error != std::errc() || stop != end || number < 0 || number > kMaxTokens) {
+      return InvalidArgument(
+          StrCat(option, " is ", Quoted(word), ", want numbers from 0 to ", kMaxTokens));
+    }
+    out.push_back(number);
+  }
+  return out;
+}
+
+Result<std::vector<ModelJob>> JobsOf(const BenchOptions& options) {
+  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> prompts, Counts("-p", options.prompts));
+  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> generations, Counts("-n", options.generations));
+  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> depths, Counts("-d", options.depths));
+  std::vector<ModelJob> jobs;
+  for (const int64_t depth : depths) {
+    for (const int64_t tokens : prompts) {
+      if (tokens > 0) jobs.push_back({true, tokens, depth});
+    }
+    for (const int64_t tokens : generations) {
+      if (tokens > 0) jobs.push_back({false, tokens, depth});
+    }
+  }
+  if (jobs.empty()) return InvalidArgument("-p and -n are 0, want one of them above");
+  return jobs;
+}
+
+Json ToJson(const ModelResult& r, const BenchOptions& options, const ModelRunner& runner,
+            int num_threads) {
+  Json row = {{"name", r.job.Name()},
+              {"mean", r.tokens_per_second.mean},
+              {"sd", r.tokens_per_second.sd},
+              {"median", r.tokens_per_second.median},
+              {"pct_peak", r.pct_peak},
+              {"pct_bw", r.pct_bw},
+              {"peak_gflops", r.machine.peak_gflops},
+              {"read_gbytes", r.machine.read_gbytes}};
+  if (options.layers) {
+    row["linear_attention_s"] = r.layers.linear_attention;
+    row["full_attention_s"] = r.layers.full_attention;
+    row["mlp_s"] = r.layers.mlp;
+    row["head_s"] = r.layers.head;
+  }
+  row["tokens"] = r.job.tokens;
+  row["depth"] = r.job.depth;
+  row["repetitions"] = options.measure.repetitions;
+  row["threads"] = num_threads;
+  row["dtype"] = Name(runner.model().dtype());
+  row["prefill"] = runner.prefills_in_chunks() ? "chunk" : "recurrent";
+  row["target"] = SimdTarget();
+  row["model"] = options.model.name();
+  return row;
+}
+
+Result<Json> MeasureAll(const BenchOptions& options, const std::vector<ModelJob>& jobs,
+                        ModelRunner& runner, ThreadPool& pool) {
+  GDN_ASSIGN_OR_RETURN(MachineProbe probe,
+                       MachineProbe::Create(pool, options.measure.buffer_bytes()));
+  ProgressLine progress("");
+  Json rows = Json::array();
+  for (const ModelJob& job : jobs) {
+    const auto on_repetition = [&](int repetition) {
+      progress.Show(StrCat(job.Name(), ": ", repetition, " of ", options.measure.repetitions));
+    };
+    const Result<ModelResult> result =
+        runner.Measure(job, options.measure.repetitions, probe, on_repetition);
+    if (!result.ok()) progress.Finish();
+    GDN_RETURN_IF_ERROR(result.status());
+    rows.push_back(ToJson(*result, options, runner, pool.num_threads()));
+  }
+  progress.Finish();
+  return rows;
+}
+
+Result<Json> LoadAndMeasure(BenchOptions& options) {
+  GDN_ASSIGN_OR_RETURN(const std::vector<ModelJob> jobs, JobsOf(options));
+  GDN_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device));
+  options.model.dtype = DTypeOfWord(options.dtype);
+  GDN_ASSIGN_OR_RETURN(const ModelConfig config, ConfigOf(options.model));
+  const RunLimits limits = ModelRunner::Limits(jobs);
+  LayerTimes layer_times;
+  LayerTimes* times = options.layers ? &layer_times : nullptr;
+  const PrefillMode prefill = PrefillModeOf(options.prefill);
+  const ModelOptions model_options{.device = device, .prefill = prefill, .layer_times = times};
+  InstallMappedFileHandler();
+  ThreadPool pool(options.measure.num_threads);
+  ProgressLine progress("loading");
+  Result<std::unique_ptr<Model>> model =
+      LoadChoice(options.model, config, limits, model_options, pool,
+                 [&](size_t done, size_t total) { progress.Update(done, total); });
+  progress.Finish();
+  GDN_RETURN_IF_ERROR(model.status());
+  GDN_ASSIGN_OR_RETURN(const std::unique_ptr<ModelRunner> runner,
+                       ModelRunner::Create(std::move(*model), limits, prefill, times));
+  return MeasureAll(options, jobs, *runner, pool);
+}
+
+Status Run(BenchOptions& options) {
+  GDN_ASSIGN_OR_RETURN(const Json rows, LoadAndMeasure(options));
+  std::vector<std::string> keys = {"name",     "median", "mean",        "sd",
+                                   "pct_peak", "pct_bw", "peak_gflops", "read_gbytes"};
+  if (options.layers) {
+    keys.insert(keys.end(), {"linear_attention_s", "full_attention_s", "mlp_s", "head_s"});
+  }
+  const std::string text = FormatTable(rows, keys, options.table);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return OkStatus();
+}
+
+constexpr const char* kFooter =
+    "A row is a prompt (pp512) or a generation (tg128) of one sequence, in tokens a second; "
+    "@d1024:\n"
+    "behind 1024 tokens that are not timed. The steps are those of the engine, with its slices of\n"
+    "512 tokens and its greedy choice of each token, without its queue; one run before is not "
+    "counted.\n"
+    "pct_peak: 2 x weights of the layers a token, 2 x those of the head a row of logits, the "
+    "delta\n"
+    "rule's needed operations (9.0 MFLOP a chunk and value head at size 128, or its recurrence's 7 "
+    "a\n"
+    "state element), attention's; as a share of the f32 FMA peak.\n"
+    "pct_bw: the weights, the states read and written, the keys and values read, once a step; as "
+    "a\n"
+    "share of the memory's read speed. Peak and read speed are measured on the same threads "
+    "before\n"
+    "and after each repetition.";
+
+void AddModelOptions(CLI::App& command, BenchOptions& options) {
+  command.add_option("-m,--model", options.model.dir, "Checkpoint folder");
+  command.add_option("--config", options.model.config_file,
+                     "config.json of a model: random weights, in memory alone");
+  AddDTypeOption(command, options.dtype, "With --config: bf16, f16 or f32");
+  AddNumberOption(command, "--seed", options.model.seed, "With --config: of the weights")
+      ->capture_default_str();
+  AddDeviceOption(command, options.device);
+  AddPrefillOption(command, options.prefill);
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("bench", "Measure how fast a model runs");
+  command->footer(kFooter);
+  const auto options = std::make_shared<BenchOptions>();
+  AddModelOptions(*command, *options);
+  command->add_option("-p,--prompt", options->prompts, "Tokens of a prompt, a list; 0: none")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("-n,--predict", options->generations, "Tokens to generate, a list; 0: none")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("-d,--depth", options->depths, "Tokens in the context before, a list")
+      ->delimiter(',')
+      ->capture_default_str();
+  AddMeasureOptions(*command, options->measure);
+  command->add_flag("--layers", options->layers,
+                    "Also the seconds that each kind of layer took, a repetition");
+  AddTableOptions(*command, options->table);
+  command->callback([options, &exit_code] {
+    const Status status = Run(*options);
+    if (!status.ok()) exit_code = Report(status);
+  });
+}
+
+}  // namespace gdn
