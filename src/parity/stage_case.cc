@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/str.h"
+#include "ops/common/tensor_access.h"
 #include "parity/golden_ops.h"
 
 namespace gdn {
@@ -25,16 +26,6 @@ Result<std::vector<Chunk>> ChunksOf(const GoldenCase& golden, int64_t num_tokens
     }
   }
   return out;
-}
-
-float At(const ConstTensor& tensor, int64_t offset) {
-  return DispatchFloat(tensor.dtype,
-                       [&](auto t) { return ToF32(tensor.As<decltype(t)>()[offset]); });
-}
-
-void Put(const Tensor& tensor, int64_t offset, float value) {
-  DispatchFloat(tensor.dtype,
-                [&](auto t) { tensor.As<decltype(t)>()[offset] = FromF32<decltype(t)>(value); });
 }
 
 }  // namespace
@@ -105,7 +96,7 @@ Matrix RowsOf(const ConstTensor& tensor, const Chunk& chunk, int64_t head, int64
   Matrix out(chunk.last - chunk.first, cols);
   for (int64_t i = 0; i < out.rows; ++i) {
     for (int64_t j = 0; j < cols; ++j) {
-      out(i, j) = At(tensor, ((chunk.first + i) * tensor.dim(1) + head) * tensor.dim(2) + j);
+      out(i, j) = LoadAt(tensor, ((chunk.first + i) * tensor.dim(1) + head) * tensor.dim(2) + j);
     }
   }
   return out;
@@ -120,7 +111,7 @@ std::vector<float> ScalarsOf(const ConstTensor& tensor, const Chunk& chunk, int6
 void PutRows(const Tensor& tensor, const Chunk& chunk, int64_t head, const Matrix& rows) {
   for (int64_t i = 0; i < rows.rows; ++i) {
     for (int64_t j = 0; j < rows.cols; ++j) {
-      Put(tensor, ((chunk.first + i) * tensor.dim(1) + head) * tensor.dim(2) + j, rows(i, j));
+      StoreAt(tensor, ((chunk.first + i) * tensor.dim(1) + head) * tensor.dim(2) + j, rows(i, j));
     }
   }
 }
@@ -130,7 +121,7 @@ Matrix StateOf(const ConstTensor& tensor, int64_t row, int64_t head) {
   Matrix out(tensor.dim(2), tensor.dim(3));
   const auto size = static_cast<int64_t>(out.data.size());
   for (int64_t e = 0; e < size; ++e) {
-    out.data[static_cast<size_t>(e)] = At(tensor, (row * tensor.dim(1) + head) * size + e);
+    out.data[static_cast<size_t>(e)] = LoadAt(tensor, (row * tensor.dim(1) + head) * size + e);
   }
   return out;
 }
@@ -138,7 +129,7 @@ Matrix StateOf(const ConstTensor& tensor, int64_t row, int64_t head) {
 void PutState(const Tensor& tensor, int64_t row, int64_t head, const Matrix& state) {
   const auto size = static_cast<int64_t>(state.data.size());
   for (int64_t e = 0; e < size; ++e) {
-    Put(tensor, (row * tensor.dim(1) + head) * size + e, state.data[static_cast<size_t>(e)]);
+    StoreAt(tensor, (row * tensor.dim(1) + head) * size + e, state.data[static_cast<size_t>(e)]);
   }
 }
 
