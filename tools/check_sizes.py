@@ -109,7 +109,7 @@ SELF_TEST = [
     ("models/a.json", "\n" * 2 * MAX_LINES, True),
     ("a.md", "in /" + "work/main\n", False),
     ("a.md", "at \"/" + "root/x\"\n", False),
-    ("a.md", "net/work/x and \"$root/home/x\"\n", True),
+    ("a.md", "net/" + "work/x and \"$root/" + "home/x\"\n", True),
     ("a.md", "see /tmp/" + "bash_jobs\n", False),
     ("a.md", "from https://" + "nexus.example.org/simple\n", False),
     ("a.md", "TO" + "DO: more\n", False),
