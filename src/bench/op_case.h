@@ -39,6 +39,7 @@ std::span<const OpKind> OpKinds();
 Result<const OpKind*> FindOpKind(std::string_view name);
 
 OpCase MakeLinearCase(const OpDims& dims, int num_threads, OpInputs& in);
+OpCase MakeLinearSiluAndMulCase(const OpDims& dims, int num_threads, OpInputs& in);
 OpCase MakeEmbeddingCase(const OpDims& dims, int num_threads, OpInputs& in);
 OpCase MakeGatedDeltaRuleCase(const OpDims& dims, int num_threads, OpInputs& in);
 OpCase MakeGdnPrepCase(const OpDims& dims, int num_threads, OpInputs& in);

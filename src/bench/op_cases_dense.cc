@@ -9,6 +9,7 @@
 #include "ops/attention/attention.h"
 #include "ops/embedding/embedding.h"
 #include "ops/linear/linear.h"
+#include "ops/linear/linear_silu_and_mul.h"
 #include "ops/rope/rope.h"
 
 namespace gdn {
@@ -32,6 +33,30 @@ OpCase MakeLinearCase(const OpDims& d, int num_threads, OpInputs& in) {
   out.outputs = {y};
   out.run = [=, dtype = d.dtype](const ExecContext& ctx, int64_t copy) {
     return Linear(ctx, {x, weights[static_cast<size_t>(copy)], dtype, y});
+  };
+  return out;
+}
+
+OpCase MakeLinearSiluAndMulCase(const OpDims& d, int num_threads, OpInputs& in) {
+  const int64_t m = d.rows > 0 ? d.rows : d.tokens;
+  const int64_t k = d.hidden;
+  const int64_t n = d.intermediate;
+  const int64_t copies = in.NumCopies(2 * static_cast<size_t>(n * k) * SizeOf(d.dtype));
+  const std::vector<const Weight*> gates = in.Matrices(copies, d.dtype, n, k);
+  const std::vector<const Weight*> ups = in.Matrices(copies, d.dtype, n, k);
+  const ConstTensor x = in.Random(d.dtype, {m, k});
+  const Tensor y = in.Zeros(d.dtype, {m, n});
+
+  OpCase out;
+  out.shape = StrCat(Name(d.dtype), " M ", m, " N 2x", n, " K ", k);
+  out.flops = 4 * static_cast<double>(m) * static_cast<double>(n * k);
+  out.bytes = BytesOf(2 * n * k + m * (n + k), d.dtype);
+  out.scratch_bytes = LinearScratchBytes(m, k, num_threads);
+  out.num_copies = copies;
+  out.outputs = {y};
+  out.run = [=](const ExecContext& ctx, int64_t copy) {
+    const auto i = static_cast<size_t>(copy);
+    return LinearSiluAndMul(ctx, {x, gates[i], ups[i], y});
   };
   return out;
 }

@@ -39,8 +39,9 @@ std::vector<OpDims> Matrices(const OpDims& dims) {
   return out;
 }
 
-constexpr std::array<OpKind, 13> kKinds = {{
+constexpr std::array<OpKind, 14> kKinds = {{
     {"linear", MakeLinearCase, Matrices},
+    {"linear_silu_and_mul", MakeLinearSiluAndMulCase, PrefillAndDecode},
     {"gated_delta_rule", MakeGatedDeltaRuleCase, EveryForm},
     {"gdn_prep", MakeGdnPrepCase, PrefillAndDecode},
     {"causal_conv1d", MakeCausalConv1dCase, PrefillAndDecode},

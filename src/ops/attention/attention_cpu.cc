@@ -267,11 +267,11 @@ void AddBlock(const WorkerArea& area, int64_t row, const std::array<int64_t, kTi
 }
 
 template <class T>
-void StartRows(const AttentionArgs& args, const Task& task, const Tiling& tiling, int64_t group,
+void StartRows(const AttentionArgs& args, const Task& task, const RowTiling& tiling, int64_t group,
                const WorkerArea& area) {
   const int64_t head_dim = args.q.dim(2);
   const int64_t num_rows = task.num_tokens * group;
-  for (int64_t tile = 0; tile < tiling.count(); ++tile) {
+  for (int64_t tile = 0; tile < tiling.count; ++tile) {
     const int64_t first = tiling.First(tile);
     const int height = tiling.Height(tile);
     for (int64_t row = first; row < first + height; ++row) {
@@ -305,14 +305,14 @@ void RunTask(const AttentionArgs& args, const Task& task, int64_t group, const W
   const int64_t head_dim = args.q.dim(2);
   const int32_t* positions = args.index.positions.data() + task.first;
   const int64_t last = positions[task.num_tokens - 1];
-  const Tiling tiling(task.num_tokens * group);
+  const RowTiling tiling = TilingOf(task.num_tokens * group);
   StartRows<T>(args, task, tiling, group, area);
   for (int64_t key = 0; key <= last; key += kKvBlockSize) {
     const int64_t offset = KvOffset(args.cache, args.index, task.seq, key, task.kv_head);
     TransposeKeys(args.cache.k.As<T>() + offset, head_dim, area.keys);
     WidenValues(args.cache.v.As<T>() + offset, std::min(kKvBlockSize, last + 1 - key), head_dim,
                 area.values);
-    for (int64_t tile = 0; tile < tiling.count(); ++tile) {
+    for (int64_t tile = 0; tile < tiling.count; ++tile) {
       const int64_t row = tiling.First(tile);
       const int height = tiling.Height(tile);
       std::array<int64_t, kTileMaxRows> valid{};

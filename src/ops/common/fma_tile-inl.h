@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "ops/common/row_tiling.h"
 #include "ops/common/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,19 +41,10 @@ constexpr int TileVecs(int rows) {
   return vecs;
 }
 
-// How rows are cut into tiles of nearly equal height.
-class Tiling {
- public:
-  explicit Tiling(int64_t num_rows)
-      : rows_(num_rows), count_((num_rows + kTileMaxRows - 1) / kTileMaxRows) {}
-  int64_t count() const { return count_; }
-  int64_t First(int64_t tile) const { return tile * rows_ / count_; }
-  int Height(int64_t tile) const { return static_cast<int>(First(tile + 1) - First(tile)); }
-
- private:
-  int64_t rows_;
-  int64_t count_;
-};
+// Into tiles of at most kTileMaxRows.
+inline RowTiling TilingOf(int64_t num_rows) {
+  return {num_rows, (num_rows + kTileMaxRows - 1) / kTileMaxRows};
+}
 
 // Calls body(std::integral_constant<int, rows>()), rows in [1, kTileMaxRows].
 template <int kRows = kTileMaxRows, class Body>

@@ -8,6 +8,7 @@
 #if defined(GDN_OPS_COMMON_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GDN_OPS_COMMON_SIMD_INL_H_
 #undef GDN_OPS_COMMON_SIMD_INL_H_
+#undef GDN_INLINE_LAMBDA
 #else
 #define GDN_OPS_COMMON_SIMD_INL_H_
 #endif
@@ -25,6 +26,9 @@ HWY_BEFORE_NAMESPACE();
 namespace gdn {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+// For lambdas that take or capture vectors: a call would pass them through memory.
+#define GDN_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
 
 using DF = hn::ScalableTag<float>;
 using DU = hn::RebindToUnsigned<DF>;

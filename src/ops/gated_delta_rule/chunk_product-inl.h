@@ -6,7 +6,6 @@
 #if defined(GDN_OPS_CHUNK_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GDN_OPS_CHUNK_PRODUCT_INL_H_
 #undef GDN_OPS_CHUNK_PRODUCT_INL_H_
-#undef GDN_INLINE_LAMBDA
 #else
 #define GDN_OPS_CHUNK_PRODUCT_INL_H_
 #endif
@@ -25,9 +24,6 @@ constexpr size_t kTileRows = 4;
 #else
 constexpr size_t kTileRows = 8;
 #endif
-
-// For the callers of ProductTile: a call would pass its vectors through memory.
-#define GDN_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
 
 HWY_INLINE size_t TileColumns() { return 2 * hn::Lanes(DF()); }
 
@@ -87,38 +83,6 @@ HWY_INLINE void ForEachTileVec(size_t columns, const Body& body) {
   const size_t lanes = hn::Lanes(DF());
   body(size_t{0}, HWY_MIN(columns, lanes));
   body(lanes, columns > lanes ? HWY_MIN(columns - lanes, lanes) : size_t{0});
-}
-
-// out[j * out_stride + i] = in[i * in_stride + j] for i < rows, j < columns.
-HWY_INLINE void Transpose(const float* HWY_RESTRICT in, size_t in_stride, size_t rows,
-                          size_t columns, float* HWY_RESTRICT out, size_t out_stride) {
-  const hn::FixedTag<float, 4> d;
-  const size_t whole_rows = rows / 4 * 4;
-  const size_t whole_columns = columns / 4 * 4;
-  for (size_t i = 0; i < whole_rows; i += 4) {
-    for (size_t j = 0; j < whole_columns; j += 4) {
-      const float* from = in + i * in_stride + j;
-      const auto r0 = hn::LoadU(d, from);
-      const auto r1 = hn::LoadU(d, from + in_stride);
-      const auto r2 = hn::LoadU(d, from + 2 * in_stride);
-      const auto r3 = hn::LoadU(d, from + 3 * in_stride);
-      const auto low01 = hn::InterleaveLower(d, r0, r1);
-      const auto low23 = hn::InterleaveLower(d, r2, r3);
-      const auto high01 = hn::InterleaveUpper(d, r0, r1);
-      const auto high23 = hn::InterleaveUpper(d, r2, r3);
-      float* to = out + j * out_stride + i;
-      hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, to);
-      hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, to + out_stride);
-      hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, to + 2 * out_stride);
-      hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, to + 3 * out_stride);
-    }
-    for (size_t j = whole_columns; j < columns; ++j) {
-      for (size_t r = i; r < i + 4; ++r) out[j * out_stride + r] = in[r * in_stride + j];
-    }
-  }
-  for (size_t i = whole_rows; i < rows; ++i) {
-    for (size_t j = 0; j < columns; ++j) out[j * out_stride + i] = in[i * in_stride + j];
-  }
 }
 
 }  // namespace HWY_NAMESPACE

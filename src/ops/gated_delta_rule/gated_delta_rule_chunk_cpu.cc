@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>
 
 #include "ops/common/simd-inl.h"
+#include "ops/common/transpose-inl.h"
 #include "ops/gated_delta_rule/chunk_inverse-inl.h"
 #include "ops/gated_delta_rule/chunk_product-inl.h"
 #include "ops/gated_delta_rule/chunk_rows-inl.h"

@@ -10,39 +10,47 @@
 #include "ops/common/simd_target.h"
 #include "ops/common/validate.h"
 #include "ops/linear/linear_kernels.h"
+#include "ops/linear/validate_linear.h"
 
 namespace gdn {
+
+Status CheckLinear(const char* op, const ConstTensor& x, const Weight* weight, const Tensor& out) {
+  if (weight == nullptr || weight->empty()) {
+    return InvalidArgument(StrCat(op, ": there is no weight"));
+  }
+  if (x.shape.rank() != 2) {
+    return InvalidArgument(
+        StrCat(op, ": x is ", Describe(x), ", want [M, K=", weight->cols(), "]"));
+  }
+  const int64_t num_rows = x.dim(0);
+  GDN_RETURN_IF_ERROR(
+      CheckTensor(op, "x", x, weight->dtype(), {{"M", num_rows}, {"K", weight->cols()}}));
+  GDN_RETURN_IF_ERROR(
+      CheckTensor(op, "out", out, out.dtype, {{"M", num_rows}, {"N", weight->rows()}}));
+  if (num_rows > 1 && out.stride(0) < weight->rows()) {
+    return InvalidArgument(
+        StrCat(op, ": out has rows ", out.stride(0), " apart, want at least N=", weight->rows()));
+  }
+  if (num_rows > 1 && x.stride(0) < 0) {
+    return InvalidArgument(StrCat(op, ": x has row stride ", x.stride(0), ", want >= 0"));
+  }
+  return CheckAlias(op, "out", out, "x", x, Alias::kNone);
+}
+
 namespace {
 
 constexpr const char* kOp = "linear";
 
 Status Validate(const LinearArgs& args) {
-  if (args.weight == nullptr || args.weight->empty()) {
-    return InvalidArgument(StrCat(kOp, ": there is no weight"));
-  }
-  const Weight& weight = *args.weight;
-  if (args.x.shape.rank() != 2) {
+  GDN_RETURN_IF_ERROR(CheckLinear(kOp, args.x, args.weight, args.out));
+  const DType dtype = args.weight->dtype();
+  if (args.round_to != dtype && args.round_to != DType::kF32) {
     return InvalidArgument(
-        StrCat(kOp, ": x is ", Describe(args.x), ", want [M, K=", weight.cols(), "]"));
-  }
-  const int64_t num_rows = args.x.dim(0);
-  GDN_RETURN_IF_ERROR(
-      CheckTensor(kOp, "x", args.x, weight.dtype(), {{"M", num_rows}, {"K", weight.cols()}}));
-  if (args.round_to != weight.dtype() && args.round_to != DType::kF32) {
-    return InvalidArgument(StrCat(kOp, ": round_to is ", Name(args.round_to), ", want ",
-                                  Name(weight.dtype()), " or f32"));
+        StrCat(kOp, ": round_to is ", Name(args.round_to), ", want ", Name(dtype), " or f32"));
   }
   const DType out_dtype = args.out.dtype == DType::kF32 ? DType::kF32 : args.round_to;
-  GDN_RETURN_IF_ERROR(
-      CheckTensor(kOp, "out", args.out, out_dtype, {{"M", num_rows}, {"N", weight.rows()}}));
-  if (num_rows > 1 && args.out.stride(0) < weight.rows()) {
-    return InvalidArgument(StrCat(kOp, ": out has rows ", args.out.stride(0),
-                                  " apart, want at least N=", weight.rows()));
-  }
-  if (num_rows > 1 && args.x.stride(0) < 0) {
-    return InvalidArgument(StrCat(kOp, ": x has row stride ", args.x.stride(0), ", want >= 0"));
-  }
-  return CheckAlias(kOp, "out", args.out, "x", args.x, Alias::kNone);
+  return CheckTensor(kOp, "out", args.out, out_dtype,
+                     {{"M", args.x.dim(0)}, {"N", args.weight->rows()}});
 }
 
 const char* CpuId(const LinearArgs& args) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ops/linear/linear.h"
+#include "ops/linear/linear_silu_and_mul.h"
 
 namespace gdn {
 
@@ -10,5 +11,9 @@ void LinearRef(const ExecContext& ctx, const LinearArgs& args);
 
 // Panels only.
 void LinearCpu(const ExecContext& ctx, const LinearArgs& args);
+
+// Of linear_silu_and_mul.cc.
+void LinearSiluAndMulRef(const ExecContext& ctx, const LinearSiluAndMulArgs& args);
+void LinearSiluAndMulCpu(const ExecContext& ctx, const LinearSiluAndMulArgs& args);  // panels only
 
 }  // namespace gdn

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/common/scalar_math.h"
 #include "ops/linear/linear_kernels.h"
 #include "ops/linear/weight_layout.h"
 
@@ -18,20 +19,35 @@ void Store(float value, DType round_to, const Tensor& out, int64_t m, int64_t n)
   });
 }
 
+template <class T>
+float Dot(const T* x, const Weight& weight, int64_t n) {
+  float sum = 0;
+  for (int64_t k = 0; k < weight.cols(); ++k) {
+    sum = std::fma(ToF32(x[k]), ToF32(WeightAt<T>(weight, n, k)), sum);
+  }
+  return sum;
+}
+
 }  // namespace
 
 void LinearRef(const ExecContext& /*ctx*/, const LinearArgs& args) {
-  const Weight& weight = *args.weight;
-  DispatchFloat(weight.dtype(), [&](auto element) {
-    using T = decltype(element);
+  DispatchFloat(args.weight->dtype(), [&]<class T>(T) {
+    for (int64_t m = 0; m < args.x.dim(0); ++m) {
+      for (int64_t n = 0; n < args.weight->rows(); ++n) {
+        Store(Dot(args.x.Row<T>(m), *args.weight, n), args.round_to, args.out, m, n);
+      }
+    }
+  });
+}
+
+void LinearSiluAndMulRef(const ExecContext& /*ctx*/, const LinearSiluAndMulArgs& args) {
+  DispatchFloat(args.gate->dtype(), [&]<class T>(T) {
     for (int64_t m = 0; m < args.x.dim(0); ++m) {
       const T* x = args.x.Row<T>(m);
-      for (int64_t n = 0; n < weight.rows(); ++n) {
-        float sum = 0;
-        for (int64_t k = 0; k < weight.cols(); ++k) {
-          sum = std::fma(ToF32(x[k]), ToF32(WeightAt<T>(weight, n, k)), sum);
-        }
-        Store(sum, args.round_to, args.out, m, n);
+      for (int64_t n = 0; n < args.gate->rows(); ++n) {
+        const auto gate = RoundTo<T>(Dot(x, *args.gate, n));
+        const auto up = RoundTo<T>(Dot(x, *args.up, n));
+        args.out.Row<T>(m)[n] = FromF32<T>(RoundTo<T>(SiluF32(gate)) * up);
       }
     }
   });
