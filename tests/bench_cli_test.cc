@@ -113,7 +113,9 @@ TEST_F(Cli, BenchOpChecksThenMeasures) {
     EXPECT_EQ(row["check"], "pass");
     EXPECT_TRUE(row["shape"].get<std::string>().starts_with(form + " bf16")) << row["shape"];
     EXPECT_NE(row["shape"].get<std::string>().find("70 H 2 HV 4 D 32"), std::string::npos);
-    const std::string kernel = form == "chunk" ? "chunk" : "recurrent";
+    const std::string kernel = form == "decode"  ? "recurrent"
+                               : form == "chunk" ? "chunk"
+                                                 : "blocked";
     EXPECT_TRUE(row["kernel"].get<std::string>().starts_with("gated_delta_rule_" + kernel));
     ExpectPositive(row, {"ms", "gflops", "gbytes", "pct_peak", "pct_bw", "peak_gflops"});
   }
@@ -139,7 +141,7 @@ TEST_F(Cli, BenchOpKnowsEveryOperator) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::set<std::string> names;
   for (const Json& row : Json::parse(outcome.out)) names.insert(row["name"]);
-  EXPECT_EQ(names.size(), 13U);
+  EXPECT_EQ(names.size(), 14U);
   EXPECT_TRUE(names.contains("moe_combine"));
 }
 

@@ -99,7 +99,7 @@ TEST_F(Cli, PrefillFormIsShown) {
   EXPECT_TRUE(kernels("auto").contains("gated_delta_rule_chunk"));
   EXPECT_TRUE(kernels("chunk").contains("gated_delta_rule_chunk"));
   EXPECT_FALSE(kernels("recurrent").contains("gated_delta_rule_chunk"));
-  EXPECT_TRUE(kernels("recurrent").contains("gated_delta_rule_recurrent"));
+  EXPECT_TRUE(kernels("recurrent").contains("gated_delta_rule_blocked"));
 }
 
 TEST_F(Cli, TokenizeThereAndBack) {

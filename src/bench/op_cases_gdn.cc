@@ -93,11 +93,12 @@ OpCase MakeGatedDeltaRuleCase(const OpDims& d, int num_threads, OpInputs& in) {
   out.scratch_bytes = GatedDeltaRuleScratchBytes(d.head_dim, d.head_dim, num_threads);
   out.num_copies = copies;
   out.outputs = {args.out, args.state};
-  const bool chunk = d.form == OpForm::kChunk;
-  out.run = [args, slots, n, chunk](const ExecContext& ctx, int64_t copy) {
+  out.run = [args, slots, n, form = d.form](const ExecContext& ctx, int64_t copy) {
     GatedDeltaRuleArgs call = args;
     call.state_slots = slots.subspan(static_cast<size_t>(copy * n), static_cast<size_t>(n));
-    return chunk ? GatedDeltaRuleChunk(ctx, call) : GatedDeltaRuleRecurrent(ctx, call);
+    return form == OpForm::kChunk       ? GatedDeltaRuleChunk(ctx, call)
+           : form == OpForm::kRecurrent ? GatedDeltaRuleBlocked(ctx, call)
+                                        : GatedDeltaRuleRecurrent(ctx, call);
   };
   return out;
 }

@@ -19,7 +19,7 @@ Status RunRule(Workbench& bench, const Numerics& numerics, const GatedDeltaRuleA
   // The public entry first, always: it validates.
   const bool is_f32 = args.v.dtype == DType::kF32;
   GDN_ASSIGN_OR_RETURN(const OwnedTensor state, CopyOf(args.state));
-  GDN_RETURN_IF_ERROR(is_f32 ? GatedDeltaRuleRecurrent(ctx, args) : GatedDeltaRuleChunk(ctx, args));
+  GDN_RETURN_IF_ERROR(is_f32 ? GatedDeltaRuleBlocked(ctx, args) : GatedDeltaRuleChunk(ctx, args));
   if (numerics.kind == Numerics::Kind::kReference) return OkStatus();
   std::memcpy(args.state.data, state.view.data, state.storage.size_bytes());
   const std::vector<float> values = Evaluate(numerics, ctx, args);

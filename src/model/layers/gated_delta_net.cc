@@ -124,7 +124,7 @@ Status GatedDeltaNet::Prefill(const LayerContext& ctx, PrefillRule rule, const G
       .scale = 1.0F / std::sqrt(static_cast<float>(dims_.key_dim)),
       .out = b.core.Slice(first, count)};
   return rule == PrefillRule::kChunk ? GatedDeltaRuleChunk(ctx.exec, args)
-                                     : GatedDeltaRuleRecurrent(ctx.exec, args);
+                                     : GatedDeltaRuleBlocked(ctx.exec, args);
 }
 
 Status GatedDeltaNet::Forward(const LayerContext& ctx, PrefillRule rule, const GdnStateView& states,

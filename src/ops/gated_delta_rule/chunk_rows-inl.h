@@ -7,17 +7,13 @@
 #include <cstring>
 
 #include "ops/common/tensor_access.h"
-#include "ops/gated_delta_rule/gated_delta_rule_cpu.h"
+#include "ops/gated_delta_rule/head_tasks.h"
 
 namespace gdn {
 
-// One value head of one sequence: what a task owns.
-struct ChunkTask {
-  int64_t first_token, last_token;
-  int64_t value_head, key_head;
-  int64_t slot;
-  bool has_initial_state;
-};
+constexpr size_t RoundUp(size_t x, size_t multiple) {
+  return (x + multiple - 1) / multiple * multiple;
+}
 
 // Rows and columns of C x C scratch.
 inline constexpr auto kChunkStride = static_cast<size_t>(kChunkSize);
@@ -51,6 +47,16 @@ struct Chunk {
   size_t padded_k;    // columns of those rows that tiles may touch; rows of a panel of state_t
 };
 
+// The first two members and num_rows are left to the caller.
+inline Chunk ChunkOf(int64_t k_dim, int64_t v_dim) {
+  Chunk chunk{};
+  chunk.k_dim = static_cast<size_t>(k_dim);
+  chunk.v_dim = static_cast<size_t>(v_dim);
+  chunk.key_stride = static_cast<size_t>(KeyStride(k_dim));
+  chunk.padded_k = static_cast<size_t>(PaddedColumns(k_dim));
+  return chunk;
+}
+
 // Rows of q, k and v as they are, side by side: in the tensors each may lie on a page of its own, a
 // power of two from the next, where they push each other out of the caches.
 template <class T>
@@ -59,8 +65,8 @@ struct StagedRows {
   T* k;
   T* v;  // [C, V]
 
-  StagedRows(const Chunk& chunk, const ChunkScratch& s)
-      : q(reinterpret_cast<T*>(s.staged)),
+  StagedRows(const Chunk& chunk, float* memory)
+      : q(reinterpret_cast<T*>(memory)),
         k(q + kChunkStride * chunk.k_dim),
         v(k + kChunkStride * chunk.k_dim) {}
 };
@@ -87,7 +93,7 @@ void StageRows(const ConstTensor& tensor, int64_t first, int64_t last, int64_t h
 template <class T>
 class Stager {
  public:
-  Stager(const GatedDeltaRuleArgs& args, const ChunkTask& task, int64_t begin, size_t num_steps,
+  Stager(const GatedDeltaRuleArgs& args, const HeadTask& task, int64_t begin, size_t num_steps,
          const StagedRows<T>& staged)
       : args_(args),
         task_(task),
@@ -121,7 +127,7 @@ class Stager {
   }
 
   const GatedDeltaRuleArgs& args_;
-  const ChunkTask& task_;
+  const HeadTask& task_;
   int64_t begin_, end_, share_;
   StagedRows<T> staged_;
   int64_t asked_ = 0;
@@ -129,7 +135,7 @@ class Stager {
 };
 
 template <class T>
-void StoreOutputs(const GatedDeltaRuleArgs& args, const ChunkTask& task, const Chunk& chunk,
+void StoreOutputs(const GatedDeltaRuleArgs& args, const HeadTask& task, const Chunk& chunk,
                   const T* rows, size_t stride) {
   for (size_t i = 0; i < chunk.num_tokens; ++i) {
     const int64_t token = chunk.first_token + static_cast<int64_t>(i);

@@ -16,6 +16,7 @@ namespace gdn {
 namespace {
 
 constexpr const char* kRecurrent = "gated_delta_rule_recurrent";
+constexpr const char* kBlocked = "gated_delta_rule_blocked";
 constexpr const char* kChunk = "gated_delta_rule_chunk";
 constexpr int64_t kMaxHeadDim = 256;
 
@@ -144,6 +145,19 @@ constexpr std::array<Impl<GatedDeltaRuleArgs>, 2> kRecurrentTable = {{
     {RecurrentRefId, DeviceType::kCpu, Always, RunRecurrentRef},
 }};
 
+const char* BlockedCpuId(const GatedDeltaRuleArgs& args) {
+  static const char* const f32 = KernelId("gated_delta_rule_blocked_f32");
+  static const char* const f16 = KernelId("gated_delta_rule_blocked_f16");
+  static const char* const bf16 = KernelId("gated_delta_rule_blocked_bf16");
+  return IdFor(args.v.dtype, f32, f16, bf16);
+}
+
+// The plain recurrence is the reference: blocks only add in another order.
+constexpr std::array<Impl<GatedDeltaRuleArgs>, 2> kBlockedTable = {{
+    {BlockedCpuId, DeviceType::kCpu, Always, RunBlockedCpu},
+    {RecurrentRefId, DeviceType::kCpu, Always, RunRecurrentRef},
+}};
+
 constexpr std::array<Impl<GatedDeltaRuleArgs>, 2> kChunkTable = {{
     {ChunkCpuId, DeviceType::kCpu, Always, RunChunkCpu},
     {ChunkRefId, DeviceType::kCpu, Always, RunChunkRef},
@@ -164,6 +178,12 @@ Status GatedDeltaRuleChunk(const ExecContext& ctx, const GatedDeltaRuleArgs& arg
   GDN_RETURN_IF_ERROR(CheckDims(kChunk, args));
   GDN_RETURN_IF_ERROR(Check(kChunk, ctx, args, args.v.dtype, DType::kF32));
   return RunFirst<GatedDeltaRuleArgs>(kChunk, kChunkTable, ctx, args);
+}
+
+Status GatedDeltaRuleBlocked(const ExecContext& ctx, const GatedDeltaRuleArgs& args) {
+  GDN_RETURN_IF_ERROR(CheckDims(kBlocked, args));
+  GDN_RETURN_IF_ERROR(Check(kBlocked, ctx, args, args.v.dtype, DType::kF32));
+  return RunFirst<GatedDeltaRuleArgs>(kBlocked, kBlockedTable, ctx, args);
 }
 
 size_t GatedDeltaRuleScratchBytes(int64_t k_dim, int64_t v_dim, int num_threads) {

@@ -4,7 +4,8 @@
 // For S [V, K] per value head: S_t = a_t S_{t-1} (I - b_t k_t k_t^T) + b_t v_t k_t^T, o_t = scale
 // S_t q_t, with a_t = exp(log_decay_t), b_t = beta_t. Value head hv reads key head KeyHeadOf(hv).
 //   Recurrent: one token at a time in f32: S *= a; d = (v - S k) * b; S += d k^T; o = S (q *
-//   scale). Chunk: the WY form over chunks of 64 tokens with the reference's rounding points to D
+//   scale). Blocked: the same in f32, four tokens a pass over S, for prompts. Chunk: the WY form
+//   over chunks of 64 tokens with the reference's rounding points to D
 //   (ops/gated_delta_rule/README.md lists them); with D = f32 nothing is rounded.
 // Sources: Yang, Kautz, Hatamizadeh 2024 "Gated Delta Networks", arXiv 2412.06464, section 3;
 // rounding points: docs/numerics.md (vLLM chunk_gated_delta_rule,
@@ -20,6 +21,7 @@
 namespace gdn {
 
 inline constexpr int64_t kChunkSize = 64;
+inline constexpr int64_t kRuleBlock = 4;  // tokens of a block of the blocked recurrence
 
 // Grouped: value heads r*h .. r*h + r-1 read key head h, r = HV / H.
 constexpr int64_t KeyHeadOf(int64_t value_head, int64_t num_key_heads, int64_t num_value_heads) {
@@ -53,8 +55,11 @@ struct GatedDeltaRuleArgs {
 // Not checked: log_decay <= 0 and finite; unit rows of q and k.
 Status GatedDeltaRuleRecurrent(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
 Status GatedDeltaRuleChunk(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
+// Blocks of kRuleBlock tokens start at the first token of each sequence of this call: a split at
+// their multiples changes no bit. q and k: D; state: f32.
+Status GatedDeltaRuleBlocked(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
 
-// Bytes of ctx.scratch that either form needs for heads of these sizes, whatever the batch.
+// Bytes of ctx.scratch that any form needs for heads of these sizes, whatever the batch.
 size_t GatedDeltaRuleScratchBytes(int64_t k_dim, int64_t v_dim, int num_threads);
 
 }  // namespace gdn

@@ -10,14 +10,11 @@
 #include "ops/gated_delta_rule/chunk_inverse-inl.h"
 #include "ops/gated_delta_rule/chunk_product-inl.h"
 #include "ops/gated_delta_rule/chunk_rows-inl.h"
+#include "ops/gated_delta_rule/state_panels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gdn {
 namespace HWY_NAMESPACE {
-
-constexpr size_t RoundUp(size_t x, size_t multiple) {
-  return (x + multiple - 1) / multiple * multiple;
-}
 
 // ---- inputs ----
 
@@ -271,30 +268,10 @@ void AdvanceState(const Chunk& chunk, const Panel<T>& panel, const ChunkScratch&
 
 // ---- a whole head ----
 
-// state_t panels from or to the pool's [V, K]; a null pool reads as zeros.
-void LoadState(const float* pool, const Chunk& chunk, float* state_t) {
-  const size_t width = TileColumns();
-  for (size_t v0 = 0; v0 < chunk.v_dim; v0 += width) {
-    float* panel = state_t + v0 * chunk.padded_k;
-    std::fill_n(panel, chunk.padded_k * width, 0.0F);
-    if (pool == nullptr) continue;
-    Transpose(pool + v0 * chunk.k_dim, chunk.k_dim, HWY_MIN(width, chunk.v_dim - v0), chunk.k_dim,
-              panel, width);
-  }
-}
-
-void StoreState(const float* state_t, const Chunk& chunk, float* pool) {
-  const size_t width = TileColumns();
-  for (size_t v0 = 0; v0 < chunk.v_dim; v0 += width) {
-    Transpose(state_t + v0 * chunk.padded_k, width, chunk.k_dim, HWY_MIN(width, chunk.v_dim - v0),
-              pool + v0 * chunk.k_dim, chunk.k_dim);
-  }
-}
-
 template <class T>
-void RunChunk(const GatedDeltaRuleArgs& args, const ChunkTask& task, const Chunk& chunk,
+void RunChunk(const GatedDeltaRuleArgs& args, const HeadTask& task, const Chunk& chunk,
               const ChunkScratch& s) {
-  const StagedRows<T> staged(chunk, s);
+  const StagedRows<T> staged(chunk, s.staged);
   LoadKeyRows<T>(staged.q, chunk, s.q);
   LoadKeyRows<T>(staged.k, chunk, s.k);
   TransposeKeys(chunk, s);
@@ -324,20 +301,15 @@ void RunChunk(const GatedDeltaRuleArgs& args, const ChunkTask& task, const Chunk
 }
 
 template <class T>
-void RunHead(const GatedDeltaRuleArgs& args, const ChunkTask& task, std::byte* memory) {
+void RunHead(const GatedDeltaRuleArgs& args, const HeadTask& task, std::byte* memory) {
   const int64_t k_dim = args.k.dim(2);
   const int64_t v_dim = args.v.dim(2);
   ScratchDivider divider(memory);
   const ChunkScratch scratch(divider, k_dim, v_dim);
-  Chunk chunk{};
-  chunk.k_dim = static_cast<size_t>(k_dim);
-  chunk.v_dim = static_cast<size_t>(v_dim);
-  chunk.key_stride = static_cast<size_t>(KeyStride(k_dim));
-  chunk.padded_k = static_cast<size_t>(PaddedColumns(k_dim));
-  float* pool = args.state.As<float>() + task.slot * args.state.stride(0) +
-                task.value_head * args.state.stride(1);
+  Chunk chunk = ChunkOf(k_dim, v_dim);
+  float* pool = HeadState(args, task);
   LoadState(task.has_initial_state ? pool : nullptr, chunk, scratch.state_t);
-  Stager<T>(args, task, task.first_token, 1, StagedRows<T>(chunk, scratch)).Finish();
+  Stager<T>(args, task, task.first_token, 1, StagedRows<T>(chunk, scratch.staged)).Finish();
   for (int64_t first = task.first_token; first < task.last_token; first += kChunkSize) {
     chunk.first_token = first;
     chunk.num_tokens = static_cast<size_t>(std::min(kChunkSize, task.last_token - first));
@@ -347,7 +319,7 @@ void RunHead(const GatedDeltaRuleArgs& args, const ChunkTask& task, std::byte* m
   StoreState(scratch.state_t, chunk, pool);
 }
 
-void RunChunkTask(const GatedDeltaRuleArgs& args, const ChunkTask& task, std::byte* memory) {
+void RunChunkTask(const GatedDeltaRuleArgs& args, const HeadTask& task, std::byte* memory) {
   DispatchFloat(args.v.dtype, [&](auto v) { RunHead<decltype(v)>(args, task, memory); });
 }
 
@@ -361,39 +333,11 @@ namespace {
 
 HWY_EXPORT(RunChunkTask);
 
-void ZeroRows(const GatedDeltaRuleArgs& args, const ChunkTask& task) {
-  const auto element = static_cast<int64_t>(SizeOf(args.out.dtype));
-  for (int64_t token = task.first_token; token < task.last_token; ++token) {
-    std::memset(
-        static_cast<char*>(args.out.data) + OffsetOf(args.out, token, task.value_head, 0) * element,
-        0, static_cast<size_t>(args.out.dim(2) * element));
-  }
-}
-
 }  // namespace
 
 void RunChunkCpu(const ExecContext& ctx, const GatedDeltaRuleArgs& args) {
-  const int64_t num_key_heads = args.k.dim(1);
-  const int64_t num_value_heads = args.v.dim(1);
-  const auto num_seqs = static_cast<int64_t>(args.state_slots.size());
-  const size_t worker_bytes = WorkerScratchBytes(args.k.dim(2), args.v.dim(2));
-  std::byte* memory = ctx.scratch.Take(worker_bytes * static_cast<size_t>(ctx.pool->num_threads()));
-  ctx.pool->Run(num_seqs * num_value_heads, [&](int64_t index, int worker) {
-    const auto n = static_cast<size_t>(index / num_value_heads);
-    ChunkTask task{};
-    task.first_token = args.cu_seqlens[n];
-    task.last_token = args.cu_seqlens[n + 1];
-    if (task.first_token == task.last_token) return;
-    task.value_head = index % num_value_heads;
-    task.key_head = KeyHeadOf(task.value_head, num_key_heads, num_value_heads);
-    task.slot = args.state_slots[n];
-    task.has_initial_state = args.has_initial_state[n] != 0;
-    if (task.slot <= 0) {
-      ZeroRows(args, task);
-    } else {
-      HWY_DYNAMIC_DISPATCH(RunChunkTask)
-      (args, task, memory + static_cast<size_t>(worker) * worker_bytes);
-    }
+  ForEachHead(ctx, args, [&](const HeadTask& task, std::byte* memory) {
+    HWY_DYNAMIC_DISPATCH(RunChunkTask)(args, task, memory);
   });
 }
 

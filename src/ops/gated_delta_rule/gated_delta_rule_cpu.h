@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,6 +14,7 @@ namespace gdn {
 
 // args have been validated; ctx.scratch holds GatedDeltaRuleScratchBytes for ctx.pool.
 void RunRecurrentCpu(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
+void RunBlockedCpu(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
 void RunChunkCpu(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
 
 // Rows of scratch matrices are padded to this many columns: whole tiles for vectors of up to 32
@@ -56,6 +58,35 @@ struct RecurrentScratch {
       : q(divider.Floats(PaddedColumns(k_dim))),
         k(divider.Floats(PaddedColumns(k_dim))),
         state(divider.Floats(kRecurrentRows * PaddedColumns(k_dim))) {}
+};
+
+// What a block of the recurrence needs besides its rows: P_t, the decay from the block's start to
+// token t; D_ti, from token i to token t.
+struct BlockGates {
+  std::array<float, kRuleBlock> decay;  // P_t
+  std::array<float, kRuleBlock> tail;   // D_ni, n the block's last token
+  std::array<float, kRuleBlock> beta;
+  std::array<float, kRuleBlock * kRuleBlock> keys;     // [t, i]: D_ti k_i . k_t, i < t
+  std::array<float, kRuleBlock * kRuleBlock> queries;  // [t, i]: D_ti k_i . q_t, i <= t
+};
+
+// C = kChunkSize rows, whose blocks are worked on panel by panel.
+struct BlockedScratch {
+  float* staged;      // as in ChunkScratch
+  float* rows;        // [C / kRuleBlock, 2 kRuleBlock, Ks]: keys, then queries times scale
+  BlockGates* gates;  // [C / kRuleBlock]
+  float* state_t;     // as in ChunkScratch
+  float* values;      // [Vp / W] panels of [C, W]: v, then o
+  float* read;        // [2 kRuleBlock, W] rows times the panel's state
+
+  BlockedScratch(ScratchDivider& divider, int64_t k_dim, int64_t v_dim)
+      : staged(divider.Floats(kChunkSize * (2 * k_dim + v_dim))),
+        rows(divider.Floats(kChunkSize * 2 * KeyStride(k_dim))),
+        gates(reinterpret_cast<BlockGates*>(divider.Floats(
+            kChunkSize / kRuleBlock * static_cast<int64_t>(sizeof(BlockGates) / sizeof(float))))),
+        state_t(divider.Floats(PaddedColumns(k_dim) * PaddedColumns(v_dim))),
+        values(divider.Floats(kChunkSize * PaddedColumns(v_dim))),
+        read(divider.Floats(2 * kRuleBlock * kScratchColumns)) {}
 };
 
 // Kp, Vp: K and V padded, Ks = KeyStride; C = kChunkSize rows, one a token. Rows of tokens past the
@@ -107,13 +138,15 @@ struct ChunkScratch {
         beta(divider.Floats(kChunkSize)) {}
 };
 
-// Bytes that one worker of either form needs, a multiple of 64.
+// Bytes that one worker of any form needs, a multiple of 64.
 inline size_t WorkerScratchBytes(int64_t k_dim, int64_t v_dim) {
   ScratchDivider recurrent(nullptr);
   const RecurrentScratch recurrent_scratch(recurrent, k_dim);
   ScratchDivider chunk(nullptr);
   const ChunkScratch chunk_scratch(chunk, k_dim, v_dim);
-  return std::max(recurrent.bytes(), chunk.bytes());
+  ScratchDivider blocked(nullptr);
+  const BlockedScratch blocked_scratch(blocked, k_dim, v_dim);
+  return std::max({recurrent.bytes(), blocked.bytes(), chunk.bytes()});
 }
 
 }  // namespace gdn

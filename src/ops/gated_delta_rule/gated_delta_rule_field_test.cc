@@ -33,7 +33,7 @@ void ExpectCloseToF64(const std::vector<int64_t>& lengths, void (*prepare)(GdrIn
   for (const DType dtype : {DType::kBf16, DType::kF32}) {
     GdrInputs inputs(HeadShape(dtype, lengths));
     prepare(inputs);
-    for (const GdrForm form : {GdrForm::kChunk, GdrForm::kRecurrent}) {
+    for (const GdrForm form : {GdrForm::kChunk, GdrForm::kBlocked, GdrForm::kRecurrent}) {
       ForEachKernel([&](std::string_view impl) {
         GdrInputs got = inputs;
         RunGdr(form, got, impl);
@@ -88,7 +88,7 @@ TEST(GatedDeltaRuleField, BetaOneAndBetaZero) {
   GdrInputs inputs(HeadShape(DType::kBf16, {64}));
   inputs.beta.Fill(0);
   inputs.log_decay.Fill(0);
-  for (const GdrForm form : {GdrForm::kChunk, GdrForm::kRecurrent}) {
+  for (const GdrForm form : {GdrForm::kChunk, GdrForm::kBlocked, GdrForm::kRecurrent}) {
     ForEachKernel([&](std::string_view impl) {
       GdrInputs got = inputs;
       RunGdr(form, got, impl);
@@ -101,7 +101,7 @@ TEST(GatedDeltaRuleField, FortyEightValueHeadsOverSixteenKeyHeads) {  // ik_llam
   GdrShape shape = HeadShape(DType::kF32, {3}, 16, 48);
   shape.k_dim = shape.v_dim = 32;
   const GdrInputs inputs(shape);
-  for (const GdrForm form : {GdrForm::kChunk, GdrForm::kRecurrent}) {
+  for (const GdrForm form : {GdrForm::kChunk, GdrForm::kBlocked, GdrForm::kRecurrent}) {
     ForEachKernel([&](std::string_view impl) {
       GdrInputs got = inputs;
       RunGdr(form, got, impl);

@@ -144,16 +144,22 @@ class GdrContext {
   ExecContext ctx_;
 };
 
-enum class GdrForm { kRecurrent, kChunk };
-inline const char* Name(GdrForm form) { return form == GdrForm::kChunk ? "chunk" : "recurrent"; }
+enum class GdrForm { kRecurrent, kBlocked, kChunk };
+inline const char* Name(GdrForm form) {
+  return form == GdrForm::kChunk ? "chunk" : form == GdrForm::kBlocked ? "blocked" : "recurrent";
+}
+inline Status RunForm(GdrForm form, const ExecContext& ctx, const GatedDeltaRuleArgs& args) {
+  return form == GdrForm::kChunk     ? GatedDeltaRuleChunk(ctx, args)
+         : form == GdrForm::kBlocked ? GatedDeltaRuleBlocked(ctx, args)
+                                     : GatedDeltaRuleRecurrent(ctx, args);
+}
 inline void PrintTo(GdrForm form, std::ostream* out) { *out << Name(form); }
 
 // Runs one form on inputs, in place.
 inline void RunGdr(GdrForm form, GdrInputs& inputs, std::string_view impl, int num_threads = 1) {
   const GatedDeltaRuleArgs args = inputs.Args();
   const GdrContext context(args, impl, num_threads);
-  const Status status = form == GdrForm::kChunk ? GatedDeltaRuleChunk(context.ctx(), args)
-                                                : GatedDeltaRuleRecurrent(context.ctx(), args);
+  const Status status = RunForm(form, context.ctx(), args);
   ASSERT_TRUE(status.ok()) << status.message();
 }
 
