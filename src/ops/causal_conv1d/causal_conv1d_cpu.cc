@@ -43,22 +43,35 @@ HWY_INLINE void LoadTapWeights(const T* HWY_RESTRICT weight, size_t num_channels
   }
 }
 
-// One token, all channels of the task. taps[j] points at the input under tap j.
+// Channels [c, c + n) of one token. taps[j] points at the input under tap j.
+template <size_t kTaps, bool kRoundProduct, class T>
+HWY_INLINE VF ConvSum(const std::array<const T*, kTaps>& taps, const TapWeights& weights, size_t c,
+                      size_t n) {
+  VF sum = hn::Zero(DF());
+  HWY_UNROLL(4)
+  for (size_t j = 0; j < kTaps; ++j) {
+    const VF tap = LoadVecAny(taps[j] + c, n);
+    const VF weight = LoadVecAny(weights[j].data() + c, n);
+    if constexpr (kRoundProduct) {
+      sum = hn::Add(sum, RoundVec<T>(hn::Mul(tap, weight)));
+    } else {  // a 16-bit product is exact in f32, so that the fma adds no other rounding
+      sum = hn::MulAdd(tap, weight, sum);
+    }
+  }
+  return sum;
+}
+
+// One token, all channels of the task. Two passes: in one, the chain of a sum and of its silu would
+// be too long for a core to overlap with the next.
 template <size_t kTaps, bool kRoundProduct, class T>
 HWY_INLINE void ConvToken(const std::array<const T*, kTaps>& taps, const TapWeights& weights,
                           size_t num_channels, T* HWY_RESTRICT out) {
-  ForEachVec(num_channels, [&](size_t c, size_t n) HWY_ATTR {
-    VF sum = hn::Zero(DF());
-    for (size_t j = 0; j < kTaps; ++j) {
-      const VF tap = LoadVecAny(taps[j] + c, n);
-      const VF weight = LoadVecAny(weights[j].data() + c, n);
-      if constexpr (kRoundProduct) {
-        sum = hn::Add(sum, RoundVec<T>(hn::Mul(tap, weight)));
-      } else {  // a 16-bit product is exact in f32, so that the fma adds no other rounding
-        sum = hn::MulAdd(tap, weight, sum);
-      }
-    }
-    StoreVecAny(SiluVec(sum), out + c, n);
+  HWY_ALIGN std::array<float, kConvChannels> sums;
+  ForEachVec(num_channels, [&](size_t c, size_t n) GDN_INLINE_LAMBDA {
+    StoreVec(ConvSum<kTaps, kRoundProduct, T>(taps, weights, c, n), sums.data() + c);
+  });
+  ForEachVec(num_channels, [&](size_t c, size_t n) GDN_INLINE_LAMBDA {
+    StoreVecAny(SiluVec(LoadVec(sums.data() + c)), out + c, n);
   });
 }
 
