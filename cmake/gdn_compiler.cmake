@@ -33,6 +33,13 @@ endif()
 # Three x86 targets are enough (SSE4, AVX2, AVX-512); the kernels use no AES or carry-less product.
 add_compile_definitions(HWY_DISABLE_PCLMUL_AES)
 
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  # Highway's NEON asks for AES, which no kernel uses: in the baseline it is no attribute that
+  # implicit constructors would lack. Kernels hold vectors in arrays, for which SVE's have no size.
+  add_compile_options(-march=armv8-a+crypto)
+  add_compile_definitions(HWY_DISABLED_TARGETS=HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)
+endif()
+
 if(GDN_SANITIZE)
   # At -O2 -g the sanitized kernels take five times as long to compile as at -O1 -g1. Without NDEBUG
   # the GDN_DCHECKs are on too.

@@ -10,6 +10,9 @@ PACKAGES_BUILD=(g++ cmake ninja-build pkg-config ccache libhwy-dev nlohmann-json
 PACKAGES_TEST=(libgtest-dev libgmock-dev python3)
 # shellcheck disable=SC2034
 PACKAGES_TEST_ALL=(clang clang-tidy clang-format libclang-rt-14-dev)
+# shellcheck disable=SC2034
+PACKAGES_TEST_NEON=(g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user libhwy-dev:arm64
+  libgtest-dev:arm64 libgmock-dev:arm64 libpcre2-dev:arm64 libutf8proc-dev:arm64)
 
 say() { printf '== %s\n' "$*"; }
 fail() {
@@ -48,6 +51,9 @@ need_packages() {
     [[ -t 0 ]] || as_root=(sudo -n) # nobody is there to type a password
   fi
   command -v apt-get >/dev/null || fail "packages are missing, and there is no apt-get: ${missing[*]}"
+  if [[ " ${missing[*]}" == *:arm64* ]]; then
+    "${as_root[@]}" dpkg --add-architecture arm64
+  fi
   say "installing with apt-get: ${missing[*]}"
   if ! "${as_root[@]}" apt-get update -q ||
     ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
