@@ -38,14 +38,17 @@ StepCost CostOf(const ModelConfig& c, DType dtype, const StepShape& step) {
   const double rule = step.chunk ? GdnChunkFlops(step.tokens, k_dim, v_dim)
                                  : GdnRecurrentFlops(step.tokens, k_dim, v_dim);
   const double attention = AttentionFlops(step.position, step.tokens, c.num_heads, c.head_dim);
+  const auto sequences = static_cast<double>(step.sequences);
   StepCost out;
   out.flops = 2 * static_cast<double>(weights) * static_cast<double>(step.tokens) +
               2 * static_cast<double>(head) * static_cast<double>(step.logit_rows) +
               rule * static_cast<double>(linear_layers * c.linear_num_value_heads) +
               attention * static_cast<double>(full_layers);
+  out.flops *= sequences;
   const int64_t kv_elements = full_layers * 2 * c.kv_size() * (step.position + step.tokens);
-  out.bytes = BytesOf(weights + (step.logit_rows > 0 ? head : 0) + kv_elements, dtype) +
-              2 * static_cast<double>(LayerPools::StateBytesPerSlot(c, dtype));
+  out.bytes = BytesOf(weights + (step.logit_rows > 0 ? head : 0), dtype) +
+              sequences * (BytesOf(kv_elements, dtype) +
+                           2 * static_cast<double>(LayerPools::StateBytesPerSlot(c, dtype)));
   return out;
 }
 

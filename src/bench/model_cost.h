@@ -12,8 +12,9 @@ namespace gdn {
 struct StepShape {
   int64_t position = 0;  // of the first token in its sequence
   int64_t tokens = 1;
-  bool chunk = false;  // the rule takes the chunk form
-  int64_t logit_rows = 1;
+  bool chunk = false;      // the rule takes the chunk form
+  int64_t sequences = 1;   // alike, side by side in the step
+  int64_t logit_rows = 1;  // of each
 };
 
 struct StepCost {

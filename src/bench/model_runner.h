@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prompts and generations of one sequence, timed: Model::Forward called with the batches that the
-// engine would make (slices of 512 tokens, one row of logits at a prompt's end and at each
-// generated token), and the engine's sampler for the greedy choice. Without the engine's queue, so
-// that a prompt can start at a depth that is not measured.
+// Prompts and generations of one sequence or of several, timed: Model::Forward called with the
+// batches that the engine would make (slices of 512 tokens, one row of logits at a prompt's end and
+// at each generated token), and the engine's sampler for the greedy choice. Without the engine's
+// queue, so that a prompt can start at a depth that is not measured.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,10 @@ struct ModelJob {
   bool prompt = true;  // tokens of a prompt; else generated ones
   int64_t tokens = 512;
   int64_t depth = 0;  // tokens that are in the context before
+  // So many at once: their prompts one after another, their generated tokens in one step.
+  int64_t sequences = 1;
 
-  std::string Name() const;  // "pp512", "tg128@d1024"
+  std::string Name() const;  // "pp512", "tg128@d1024", "tg128@c16"
 };
 
 struct ModelResult {
@@ -58,11 +61,14 @@ class ModelRunner {
   ModelRunner(std::unique_ptr<Model> model, const RunLimits& limits, bool chunk,
               LayerTimes* layer_times);
 
-  // Tokens [first, first + count) as a prompt, in slices.
-  Status Prefill(int64_t first, int64_t count, bool wants_logits);
-  // count tokens from position first on, each the greedy choice after the one before.
-  Status Generate(int64_t first, int64_t count);
-  Result<ConstTensor> Step(int64_t first, int64_t count, SequenceForm form, bool wants_logits);
+  // Tokens [first, first + count) of each of so many sequences as a prompt, in slices.
+  Status Prefill(int64_t sequences, int64_t first, int64_t count, bool wants_logits);
+  // count tokens of each from position first on, each the greedy choice after the one before.
+  Status Generate(int64_t sequences, int64_t first, int64_t count);
+  Status PrefillStep(int64_t sequence, int64_t first, int64_t count, bool wants_logits);
+  Result<ConstTensor> DecodeStep(int64_t sequences, int64_t position);
+  std::span<int32_t> TokensOf(int64_t sequence);
+  std::span<const int32_t> BlocksOf(int64_t sequence, int64_t count) const;
   Status RunJob(const ModelJob& job) { return RunJob(job, job.tokens); }
   Status RunJob(const ModelJob& job, int64_t tokens);
 
@@ -71,9 +77,12 @@ class ModelRunner {
   bool chunk_;
   LayerTimes* layer_times_;
   Sampler sampler_;
-  std::vector<int32_t> tokens_;       // [max_positions]
-  std::vector<int32_t> positions_;    // [max_positions] 0, 1, ..
-  std::vector<int32_t> block_table_;  // [blocks]
+  std::vector<int32_t> tokens_;       // [max_seqs, max_positions]
+  std::vector<int32_t> numbers_;      // 0, 1, .. as far as positions and sequences go
+  std::vector<int32_t> block_table_;  // [max_seqs, blocks]
+  // Of a decode step.
+  std::vector<int32_t> step_tokens_, step_positions_;  // [max_seqs]
+  std::vector<SequenceForm> decode_forms_;             // [max_seqs]
 };
 
 }  // namespace gdn

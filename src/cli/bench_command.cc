@@ -26,12 +26,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMaxTokens = int64_t{1} << 22;
+constexpr int64_t kMaxSequences = 1024;
 
 struct BenchOptions {
   ModelChoice model;
   std::vector<std::string> prompts = {"512"};
   std::vector<std::string> generations = {"128"};
   std::vector<std::string> depths = {"0"};
+  std::vector<std::string> concurrencies = {"1"};
   MeasureOptions measure{.repetitions = 5};
   std::string dtype = "bf16";
   std::string prefill = "auto";
@@ -60,13 +62,20 @@ Result<std::vector<ModelJob>> JobsOf(const BenchOptions& options) {
   GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> prompts, Counts("-p", options.prompts));
   GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> generations, Counts("-n", options.generations));
   GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> depths, Counts("-d", options.depths));
+  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> concurrencies,
+                       Counts("--concurrency", options.concurrencies));
   std::vector<ModelJob> jobs;
-  for (const int64_t depth : depths) {
-    for (const int64_t tokens : prompts) {
-      if (tokens > 0) jobs.push_back({true, tokens, depth});
+  for (const int64_t sequences : concurrencies) {
+    if (sequences < 1 || sequences > kMaxSequences) {
+      return InvalidArgument(StrCat("--concurrency is ", sequences, ", want 1 to ", kMaxSequences));
     }
-    for (const int64_t tokens : generations) {
-      if (tokens > 0) jobs.push_back({false, tokens, depth});
+    for (const int64_t depth : depths) {
+      for (const int64_t tokens : prompts) {
+        if (tokens > 0) jobs.push_back({true, tokens, depth, sequences});
+      }
+      for (const int64_t tokens : generations) {
+        if (tokens > 0) jobs.push_back({false, tokens, depth, sequences});
+      }
     }
   }
   if (jobs.empty()) return InvalidArgument("-p and -n are 0, want one of them above");
@@ -91,6 +100,7 @@ Json ToJson(const ModelResult& r, const BenchOptions& options, const ModelRunner
   }
   row["tokens"] = r.job.tokens;
   row["depth"] = r.job.depth;
+  row["concurrency"] = r.job.sequences;
   row["repetitions"] = options.measure.repetitions;
   row["threads"] = num_threads;
   row["dtype"] = Name(runner.model().dtype());
@@ -156,9 +166,11 @@ Status Run(BenchOptions& options) {
 }
 
 constexpr const char* kFooter =
-    "A row is a prompt (pp512) or a generation (tg128) of one sequence, in tokens a second; "
-    "@d1024:\n"
-    "behind 1024 tokens that are not timed. The steps are those of the engine, with its slices of\n"
+    "A row is a prompt (pp512) or a generation (tg128), in tokens a second; @d1024: behind 1024 "
+    "tokens\n"
+    "that are not timed; @c16: of 16 sequences, prompts one after another, a token of each in a "
+    "step.\n"
+    "The steps are those of the engine, with its slices of\n"
     "512 tokens and its greedy choice of each token, without its queue; one run before is not "
     "counted.\n"
     "pct_peak: 2 x weights of the layers a token, 2 x those of the head a row of logits, the "
@@ -197,6 +209,9 @@ void AddBenchCommand(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("-d,--depth", options->depths, "Tokens in the context before, a list")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--concurrency", options->concurrencies, "Sequences at once, a list")
       ->delimiter(',')
       ->capture_default_str();
   AddMeasureOptions(*command, options->measure);

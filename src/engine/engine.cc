@@ -13,8 +13,6 @@ namespace {
 
 constexpr int64_t kDefaultContextCap = 4096;
 
-int64_t BlocksFor(int64_t tokens) { return (tokens + kKvBlockSize - 1) / kKvBlockSize; }
-
 }  // namespace
 
 const char* Name(FinishReason reason) {
@@ -47,9 +45,19 @@ Result<RunLimits> Engine::Limits(const ModelConfig& model, const EngineConfig& c
   if (config.max_seqs < 1) {
     return InvalidArgument(StrCat("max_seqs is ", config.max_seqs, ", want at least 1"));
   }
+  if (config.num_snapshots < 0) {
+    return InvalidArgument(StrCat("num_snapshots is ", config.num_snapshots, ", want it >= 0"));
+  }
   if (config.prefill_tokens < kChunkSize || config.prefill_tokens % kChunkSize != 0) {
     return InvalidArgument(
         StrCat("prefill_tokens is ", config.prefill_tokens, ", want a multiple of ", kChunkSize));
+  }
+  const int64_t kv_tokens = config.kv_tokens == 0
+                                ? config.max_seqs * BlocksFor(context) * kKvBlockSize
+                                : config.kv_tokens;
+  if (BlocksFor(kv_tokens) < BlocksFor(context)) {
+    return InvalidArgument(
+        StrCat("kv_tokens is ", kv_tokens, ", want at least the context of ", context));
   }
   // A short context needs no longer slices.
   const int64_t slice =
@@ -57,8 +65,8 @@ Result<RunLimits> Engine::Limits(const ModelConfig& model, const EngineConfig& c
   return RunLimits{.max_tokens = slice + config.max_seqs,
                    .max_seqs = config.max_seqs,
                    .max_logit_rows = config.max_seqs,
-                   .num_slots = config.max_seqs + 1,
-                   .num_blocks = config.max_seqs * BlocksFor(context) + 1,
+                   .num_slots = config.max_seqs + config.num_snapshots + 1,
+                   .num_blocks = BlocksFor(kv_tokens) + 1,
                    .max_positions = context};
 }
 
@@ -73,8 +81,9 @@ Engine::Engine(std::unique_ptr<Model> model, const EngineConfig& config, const R
     : model_(std::move(model)),
       config_(config),
       limits_(limits),
-      slots_(limits.num_slots),
+      slots_(limits.max_seqs + 1),
       blocks_(limits.num_blocks),
+      cache_(blocks_, static_cast<int32_t>(limits.max_seqs) + 1, config.num_snapshots),
       step_(limits) {
   running_.reserve(static_cast<size_t>(limits.max_seqs));
 }
@@ -97,25 +106,33 @@ Result<RequestId> Engine::Submit(Request request) {
     return InvalidArgument(
         StrCat("tokens to generate is ", request.max_new_tokens, ", want at least 1"));
   }
+  if (request.min_new_tokens < 0) {
+    return InvalidArgument(StrCat("min_new_tokens is ", request.min_new_tokens, ", want it >= 0"));
+  }
   if (request.num_top_logits < 0 || request.num_top_logits > kMaxTopLogits) {
     return InvalidArgument(
         StrCat("number of top logits is ", request.num_top_logits, ", want 0 to ", kMaxTopLogits));
   }
-  GDN_RETURN_IF_ERROR(ValidateSamplingParams(request.sampling));
+  GDN_RETURN_IF_ERROR(ValidateSamplingParams(request.sampling, model_->config().vocab_size));
   const int64_t room = limits_.max_positions - num_prompt;
   const int64_t max_tokens = num_prompt + std::min(request.max_new_tokens, room);
+  Sampler sampler(request.sampling,
+                  {request.prompt, request.stop_token_ids, request.min_new_tokens},
+                  model_->config().vocab_size);
   auto sequence = std::make_unique<Sequence>(Sequence{
       .id = next_id_++,
       .tokens = std::move(request.prompt),
       .num_prompt_tokens = num_prompt,
       .max_tokens = max_tokens,
+      .priority = request.priority,
       .stop_token_ids = std::move(request.stop_token_ids),
-      .sampler = Sampler(request.sampling, model_->config().vocab_size),
+      .sampler = std::move(sampler),
       .top_logits = std::vector<TokenLogit>(static_cast<size_t>(request.num_top_logits)),
+      .log_probs = request.log_probs,
   });
   sequence->tokens.reserve(static_cast<size_t>(max_tokens));
   const RequestId id = sequence->id;
-  waiting_.push_back(std::move(sequence));
+  Enqueue(std::move(sequence));
   return id;
 }
 
@@ -128,46 +145,16 @@ void Engine::DropCancelled(FunctionRef<void(const TokenEvent&)> sink) {
     const auto running = std::ranges::find_if(running_, is_it);
     if (waiting == waiting_.end() && running == running_.end()) continue;
     sink({.request = id, .finish = FinishReason::kCancelled});
-    if (waiting != waiting_.end()) waiting_.erase(waiting);
+    if (waiting != waiting_.end()) {
+      swapped_bytes_ -= (*waiting)->saved.size();
+      waiting_.erase(waiting);
+    }
     if (running != running_.end()) {
       Release(**running);
       running_.erase(running);
     }
   }
   cancelled_.clear();
-}
-
-void Engine::Admit() {
-  // Blocks for the whole answer are taken at once, so that a running sequence never waits.
-  while (!waiting_.empty() && slots_.num_free() > 0 &&
-         blocks_.num_free() >= BlocksFor(waiting_.front()->max_tokens)) {
-    std::unique_ptr<Sequence> sequence = std::move(waiting_.front());
-    waiting_.pop_front();
-    sequence->state_slot = slots_.Take();
-    sequence->kv_blocks.resize(static_cast<size_t>(BlocksFor(sequence->max_tokens)));
-    std::ranges::generate(sequence->kv_blocks, [this] { return blocks_.Take(); });
-    running_.push_back(std::move(sequence));
-  }
-}
-
-void Engine::Schedule() {
-  step_.Clear();
-  for (const auto& sequence : running_) {
-    if (sequence->InPrefill()) continue;
-    sequence->num_scheduled_tokens = 1;
-    step_.Add(*sequence);
-  }
-  int64_t budget = limits_.max_tokens - config_.max_seqs;
-  for (const auto& sequence : running_) {
-    if (!sequence->InPrefill()) continue;
-    const int64_t left = sequence->num_prompt_tokens - sequence->num_computed_tokens;
-    // A slice that does not end its prompt ends at a chunk's end, so that slicing changes no bit.
-    const int64_t slice = left <= budget ? left : budget / kChunkSize * kChunkSize;
-    if (slice == 0) continue;
-    budget -= slice;
-    sequence->num_scheduled_tokens = slice;
-    step_.Add(*sequence);
-  }
 }
 
 void Engine::Accept(Sequence& sequence, std::span<const float> logits,
@@ -181,7 +168,14 @@ void Engine::Accept(Sequence& sequence, std::span<const float> logits,
   const int32_t token = *sampled;
   sequence.tokens.push_back(token);
   FindTopLogits(logits, sequence.top_logits);
-  TokenEvent event{.request = sequence.id, .token = token, .top_logits = sequence.top_logits};
+  TokenEvent event{.request = sequence.id,
+                   .token = token,
+                   .top_logits = sequence.top_logits,
+                   .num_cached_tokens = sequence.num_cached_tokens};
+  if (sequence.log_probs) {
+    event.logit = logits[static_cast<size_t>(token)];
+    event.log_sum_exp = LogSumExp(logits);
+  }
   if (std::ranges::find(sequence.stop_token_ids, token) != sequence.stop_token_ids.end()) {
     event.finish = FinishReason::kStop;
   } else if (sequence.num_tokens() >= sequence.max_tokens) {
@@ -189,13 +183,6 @@ void Engine::Accept(Sequence& sequence, std::span<const float> logits,
   }
   if (event.finish != FinishReason::kNone) Release(sequence);
   sink(event);
-}
-
-void Engine::Release(Sequence& sequence) {
-  slots_.Give(sequence.state_slot);
-  sequence.state_slot = 0;
-  for (const int32_t block : sequence.kv_blocks) blocks_.Give(block);
-  sequence.kv_blocks.clear();
 }
 
 Status Engine::Step(FunctionRef<void(const TokenEvent&)> sink) {
@@ -207,7 +194,9 @@ Status Engine::Step(FunctionRef<void(const TokenEvent&)> sink) {
   const auto vocab = static_cast<size_t>(model_->config().vocab_size);
   for (size_t n = 0; n < step_.sequences().size(); ++n) {
     Sequence& sequence = *step_.sequences()[n];
+    const bool prefill = sequence.InPrefill();
     sequence.num_computed_tokens += sequence.num_scheduled_tokens;
+    if (prefill) Remember(sequence);
     const int64_t row = step_.logit_index()[n];
     if (row >= 0) Accept(sequence, {logits.Row<float>(row), vocab}, sink);
   }

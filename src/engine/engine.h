@@ -12,6 +12,7 @@
 #include "base/function_ref.h"
 #include "base/status.h"
 #include "engine/id_pool.h"
+#include "engine/prefix_cache.h"
 #include "engine/sequence.h"
 #include "engine/step_batch.h"
 #include "model/model.h"
@@ -22,7 +23,19 @@ struct EngineConfig {
   int64_t context_tokens = 0;    // longest prompt and answer together; 0: DefaultContext()
   int64_t max_seqs = 1;          // requests that run at once
   int64_t prefill_tokens = 512;  // prompt tokens of a step, a multiple of kChunkSize
+  // States of earlier prompts to keep, each as large as a running request's: what a prompt that
+  // begins like one of them starts from. 0: none, and no prefix is reused.
+  int64_t num_snapshots = 0;
+  // Tokens whose keys and values there is room for, of running requests and earlier prompts
+  // together, at least context_tokens; 0: max_seqs * context_tokens. With less, a request may have
+  // to give up its memory for one that came before it, and go on later.
+  int64_t kv_tokens = 0;
+  // Memory for the states, keys and values of such requests. Those that do not fit are computed
+  // again: the prompt by prefill, the answer by decode, which changes no bit.
+  size_t swap_bytes = 0;
 };
+
+constexpr int64_t BlocksFor(int64_t tokens) { return (tokens + kKvBlockSize - 1) / kKvBlockSize; }
 
 struct TokenEvent {
   RequestId request = 0;
@@ -30,6 +43,11 @@ struct TokenEvent {
   FinishReason finish = FinishReason::kNone;
   Status error;                            // why, with kError
   std::span<const TokenLogit> top_logits;  // as many as were asked for; until the sink returns
+  // Where the request asked for log_probs: the token's logit is logit, and log_sum_exp the log of
+  // the sum over the vocabulary, both before the sampler changes anything.
+  float logit = 0;
+  double log_sum_exp = 0;
+  int64_t num_cached_tokens = 0;  // of the prompt: not computed for this request
 };
 
 const char* Name(FinishReason reason);
@@ -48,8 +66,8 @@ class Engine {
   const RunLimits& limits() const { return limits_; }
 
   // Queues a request. Errors: kInvalidArgument for an empty prompt, a token outside the vocabulary,
-  // a prompt that leaves no room in the context, bad sampling parameters, or num_top_logits outside
-  // 0..kMaxTopLogits.
+  // a prompt that leaves no room in the context, bad sampling parameters, min_new_tokens below 0,
+  // or num_top_logits outside 0..kMaxTopLogits.
   Result<RequestId> Submit(Request request);
   // Ends a request; its event comes with the next Step. Unknown ids are ignored.
   void Cancel(RequestId id);
@@ -59,18 +77,34 @@ class Engine {
   // served. sink is called for each new token and each end. Allocates nothing per token.
   Status Step(FunctionRef<void(const TokenEvent&)> sink);
 
-  // What nobody holds; equal to the capacity when no request is left.
+  // What no request holds; equal to the capacity when none is left.
   int64_t num_free_slots() const { return slots_.num_free(); }
-  int64_t num_free_blocks() const { return blocks_.num_free(); }
+  int64_t num_free_blocks() const { return cache_.num_available_blocks(); }
+  const PrefixCache& prefix_cache() const { return cache_; }
+  // How often a running request had to give up its memory, and how often of that by copying it.
+  int64_t num_preemptions() const { return num_preemptions_; }
+  int64_t num_swaps() const { return num_swaps_; }
+  size_t swapped_bytes() const { return swapped_bytes_; }  // of requests that wait to go on
+  // Forgets every prompt that no running request stands on.
+  void ClearPrefixCache() { cache_.Clear(); }
 
  private:
   Engine(std::unique_ptr<Model> model, const EngineConfig& config, const RunLimits& limits);
 
   void DropCancelled(FunctionRef<void(const TokenEvent&)> sink);
-  void Admit();
-  void Schedule();
   void Accept(Sequence& sequence, std::span<const float> logits,
               FunctionRef<void(const TokenEvent&)> sink);
+
+  // engine_schedule.cc: who runs, and with which memory.
+  void Enqueue(std::unique_ptr<Sequence> sequence);
+  void Admit();
+  bool TryAdmit(Sequence& sequence);  // false where its slot or blocks are not there yet
+  bool TryRestore(Sequence& sequence);
+  void GrowRunning();
+  void Preempt(Sequence& sequence);
+  void Schedule();
+  int64_t SliceTokens(const Sequence& sequence, int64_t budget) const;
+  void Remember(Sequence& sequence);
   void Release(Sequence& sequence);
 
   std::unique_ptr<Model> model_;
@@ -78,11 +112,15 @@ class Engine {
   RunLimits limits_;
   IdPool slots_;
   IdPool blocks_;
+  PrefixCache cache_;
   StepBatch step_;
   std::deque<std::unique_ptr<Sequence>> waiting_;
   std::vector<std::unique_ptr<Sequence>> running_;
   std::vector<RequestId> cancelled_;
   RequestId next_id_ = 1;
+  size_t swapped_bytes_ = 0;
+  int64_t num_preemptions_ = 0;
+  int64_t num_swaps_ = 0;
 };
 
 }  // namespace gdn

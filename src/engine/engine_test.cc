@@ -34,6 +34,12 @@ class FakeModel final : public Model {
   DType dtype() const override { return DType::kF32; }
   MemoryNeeds Needs(const RunLimits& /*limits*/) const override { return {}; }
   const KernelLog& kernels() const override { return log_; }
+  void CopyState(int32_t /*from_slot*/, int32_t /*to_slot*/) override {}
+  size_t SavedBytes(size_t /*num_blocks*/) const override { return 0; }
+  void Save(int32_t /*slot*/, std::span<const int32_t> /*blocks*/,
+            std::span<std::byte> /*saved*/) const override {}
+  void Restore(int32_t /*slot*/, std::span<const int32_t> /*blocks*/,
+               std::span<const std::byte> /*saved*/) override {}
   Status Plan(const RunLimits& limits) override {
     limits_ = limits;
     logits_.resize(static_cast<size_t>(limits.max_logit_rows * kVocab));

@@ -69,7 +69,7 @@ inline float LogitOf(uint32_t key) {
 
 }  // namespace
 
-Status ValidateSamplingParams(const SamplingParams& params) {
+Status ValidateSamplingParams(const SamplingParams& params, int64_t vocab_size) {
   const auto bad = [](const char* name, auto value, const char* want) {
     return InvalidArgument(StrCat("sampling: ", name, " is ", value, ", want ", want));
   };
@@ -83,30 +83,105 @@ Status ValidateSamplingParams(const SamplingParams& params) {
   if (!(params.min_p >= 0 && params.min_p <= 1)) {
     return bad("min_p", params.min_p, "it in [0, 1] (0 is off)");
   }
+  if (!(params.repetition_penalty > 0) || !std::isfinite(params.repetition_penalty)) {
+    return bad("repetition_penalty", params.repetition_penalty, "a finite number > 0 (1 is off)");
+  }
+  if (!(std::abs(params.frequency_penalty) <= 2)) {
+    return bad("frequency_penalty", params.frequency_penalty, "it in [-2, 2] (0 is off)");
+  }
+  if (!(std::abs(params.presence_penalty) <= 2)) {
+    return bad("presence_penalty", params.presence_penalty, "it in [-2, 2] (0 is off)");
+  }
+  for (const TokenBias& entry : params.logit_bias) {
+    if (entry.token < 0 || entry.token >= vocab_size) {
+      return InvalidArgument(
+          StrCat("sampling: logit_bias names token ", entry.token, ", want 0 to ", vocab_size - 1));
+    }
+    if (!(std::abs(entry.bias) <= 100)) {
+      return bad("a logit_bias", entry.bias, "it in [-100, 100]");
+    }
+  }
   return OkStatus();
 }
 
-Sampler::Sampler(const SamplingParams& params, int64_t vocab_size)
-    : params_(params), rng_(params.seed), vocab_size_(static_cast<size_t>(vocab_size)) {
-  GDN_CHECK(ValidateSamplingParams(params).ok());
+Sampler::Sampler(const SamplingParams& params, const SamplerContext& context, int64_t vocab_size)
+    : params_(params),
+      rng_(params.seed),
+      vocab_size_(static_cast<size_t>(vocab_size)),
+      min_new_tokens_(context.min_new_tokens) {
   GDN_CHECK(vocab_size >= 1 && vocab_size <= std::numeric_limits<int32_t>::max());
+  GDN_CHECK(ValidateSamplingParams(params, vocab_size).ok());
   const size_t blocks = (vocab_size_ + kBlock - 1) / kBlock;
   block_max_.resize(blocks);
+  for (const int32_t id : context.stop_token_ids) {
+    if (id >= 0 && id < vocab_size) stop_token_ids_.push_back(id);
+  }
+  const bool repetition = params.repetition_penalty != 1;
+  const bool penalties =
+      repetition || params.frequency_penalty != 0 || params.presence_penalty != 0;
+  if (penalties) {
+    counts_.resize(vocab_size_);
+    seen_.reserve(vocab_size_);
+  }
+  if (repetition) {
+    in_prompt_.resize(vocab_size_);
+    for (const int32_t token : context.prompt) {
+      uint8_t& in_prompt = in_prompt_[static_cast<size_t>(token)];
+      if (in_prompt == 0) seen_.push_back(token);
+      in_prompt = 1;
+    }
+  }
+  if (penalties || !params.logit_bias.empty() ||
+      (min_new_tokens_ > 0 && !stop_token_ids_.empty())) {
+    adjusted_.resize(vocab_size_);
+  }
   if (params_.temperature == 0) return;
   sorted_max_.resize(blocks);
   block_sum_.resize(blocks);
   histogram_.resize((kBins + 1) * kHistograms);
 }
 
+std::span<const float> Sampler::Adjust(std::span<const float> logits) {
+  std::ranges::copy(logits, adjusted_.begin());
+  for (const TokenBias& entry : params_.logit_bias) {
+    adjusted_[static_cast<size_t>(entry.token)] += entry.bias;
+  }
+  if (num_new_tokens_ < min_new_tokens_) {
+    for (const int32_t id : stop_token_ids_) adjusted_[static_cast<size_t>(id)] = -kInfinity;
+  }
+  for (const int32_t token : seen_) {
+    const auto id = static_cast<size_t>(token);
+    float& logit = adjusted_[id];
+    const float penalty = params_.repetition_penalty;
+    if (penalty != 1) logit = logit > 0 ? logit / penalty : logit * penalty;
+    const int32_t count = counts_[id];
+    logit -= params_.frequency_penalty * static_cast<float>(count);
+    if (count > 0) logit -= params_.presence_penalty;
+  }
+  return adjusted_;
+}
+
 Result<int32_t> Sampler::Sample(std::span<const float> logits) {
   GDN_CHECK(logits.size() == vocab_size_);
+  GDN_ASSIGN_OR_RETURN(const int32_t token, Choose(changes_logits() ? Adjust(logits) : logits));
+  ++num_new_tokens_;
+  if (!counts_.empty()) {
+    const auto id = static_cast<size_t>(token);
+    const bool known = counts_[id] > 0 || (!in_prompt_.empty() && in_prompt_[id] != 0);
+    ++counts_[id];
+    if (!known) seen_.push_back(token);
+  }
+  return token;
+}
+
+Result<int32_t> Sampler::Choose(std::span<const float> logits) {
   logits_ = logits;
   FindBlockMaxima();
   if (max_ == -kInfinity) {
     return InvalidArgument(
         StrCat("sampler: all ", vocab_size_,
-               " logits are NaN or -inf, want one number among them: the model's "
-               "weights are broken"));
+               " logits are NaN or -inf, want one number among them: the model's weights are "
+               "broken, or logit_bias and min_new_tokens leave no token"));
   }
   if (params_.temperature == 0) return NthTie(max_, 1);
   Prefix kept{-kInfinity, std::numeric_limits<int32_t>::max()};

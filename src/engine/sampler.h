@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of the next token from the logits of one request.
 //
+// First the logits change, in this order, each step only where its parameter is on:
+//   logit_bias          is added;
+//   stop tokens         become -inf while fewer than min_new_tokens have been generated;
+//   repetition_penalty  divides positive and multiplies negative logits of tokens in the prompt or
+//                       the answer;
+//   frequency_penalty   is subtracted for each time that the answer has the token;
+//   presence_penalty    is subtracted where the answer has it.
+// (The order and the formulas of vLLM's sampler.) Then:
+//
 // weight_i = exp((logit_i - max) / temperature). Tokens are ordered by logit, highest first, ties
 // to the lower id. The filters, in this order, each keep at least the first token:
 //   top_k   the first k tokens;
@@ -11,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,24 +29,44 @@
 
 namespace gdn {
 
+struct TokenBias {
+  int32_t token = 0;
+  float bias = 0;
+};
+
 struct SamplingParams {
   float temperature = 0;  // 0: greedy, the first token; the other fields are then without effect
   int32_t top_k = 0;      // 0: off
   float top_p = 1;        // (0, 1]; 1: off
   float min_p = 0;        // [0, 1]; 0: off
   uint64_t seed = 0;
+  float repetition_penalty = 1;       // > 0; 1: off
+  float frequency_penalty = 0;        // [-2, 2]; 0: off
+  float presence_penalty = 0;         // [-2, 2]; 0: off
+  std::vector<TokenBias> logit_bias;  // ids below the vocabulary's size, biases in [-100, 100]
 };
 
 // Errors: kInvalidArgument, one line for the first bad field.
-Status ValidateSamplingParams(const SamplingParams& params);
+// Without a vocabulary's size the ids of logit_bias only have to be >= 0.
+Status ValidateSamplingParams(const SamplingParams& params,
+                              int64_t vocab_size = std::numeric_limits<int32_t>::max());
+
+// What of a request the choice depends on besides its logits.
+struct SamplerContext {
+  std::span<const int32_t> prompt;          // ids below the vocabulary's size
+  std::span<const int32_t> stop_token_ids;  // others are ignored
+  int64_t min_new_tokens = 0;
+};
 
 class Sampler {
  public:
-  // params are valid; vocab_size >= 1. Allocates all that Sample will use.
-  Sampler(const SamplingParams& params, int64_t vocab_size);
+  // params are valid; vocab_size >= 1. Allocates all that Sample will use; keeps nothing of context
+  // but copies.
+  Sampler(const SamplingParams& params, const SamplerContext& context, int64_t vocab_size);
 
-  // logits [vocab_size]. NaN and -inf are never chosen; where some are +inf, only those are.
-  // Errors: kInvalidArgument where no token can be chosen. Allocates nothing but an error's text.
+  // The next token of the answer. logits [vocab_size]. NaN and -inf are never chosen; where some
+  // are +inf, only those are. Errors: kInvalidArgument where no token can be chosen. Allocates
+  // nothing but an error's text.
   Result<int32_t> Sample(std::span<const float> logits);
 
  private:
@@ -48,6 +78,9 @@ class Sampler {
   };
   enum class Measure { kCount, kWeight };
 
+  bool changes_logits() const { return !adjusted_.empty(); }
+  std::span<const float> Adjust(std::span<const float> logits);
+  Result<int32_t> Choose(std::span<const float> logits);
   void FindBlockMaxima();
   Prefix TopK(Prefix within);
   Prefix TopP(Prefix within);
@@ -68,6 +101,14 @@ class Sampler {
   std::vector<float> sorted_max_;  // [blocks] scratch of TopK
   std::vector<double> block_sum_;  // [blocks] the weights kept in each block
   std::vector<double> histogram_;  // of FindPrefix
+
+  std::vector<int32_t> stop_token_ids_;
+  int64_t min_new_tokens_ = 0;
+  int64_t num_new_tokens_ = 0;
+  std::vector<float> adjusted_;     // [vocab_size] where logits change, else empty
+  std::vector<int32_t> counts_;     // [vocab_size] of the answer's tokens, where a penalty is on
+  std::vector<uint8_t> in_prompt_;  // [vocab_size] where repetition is penalised
+  std::vector<int32_t> seen_;       // tokens that penalties reach, each once
 };
 
 }  // namespace gdn

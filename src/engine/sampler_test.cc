@@ -27,14 +27,14 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 int32_t SampleOnce(const SamplingParams& params, const std::vector<float>& logits) {
-  Sampler sampler(params, static_cast<int64_t>(logits.size()));
+  Sampler sampler(params, {}, static_cast<int64_t>(logits.size()));
   const Result<int32_t> id = sampler.Sample(logits);
   EXPECT_TRUE(id.ok()) << id.status().message();
   return id.ok() ? *id : -1;
 }
 
 std::vector<int> Counts(const SamplingParams& params, const std::vector<float>& logits, int draws) {
-  Sampler sampler(params, static_cast<int64_t>(logits.size()));
+  Sampler sampler(params, {}, static_cast<int64_t>(logits.size()));
   std::vector<int> counts(logits.size());
   for (int i = 0; i < draws; ++i) ++counts[static_cast<size_t>(*sampler.Sample(logits))];
   return counts;
@@ -132,7 +132,7 @@ TEST(Greedy, NeverTakesNan) {
 TEST(Sampler, SaysSoWhereNoTokenCanBeChosen) {
   for (const SamplingParams& params :
        {SamplingParams{}, SamplingParams{.temperature = 1, .top_k = 2, .top_p = 0.5F}}) {
-    Sampler sampler(params, 3);
+    Sampler sampler(params, {}, 3);
     const Result<int32_t> id = sampler.Sample(std::vector<float>{kNan, -kInf, kNan});
     EXPECT_EQ(id.status().code(), StatusCode::kInvalidArgument);
     EXPECT_THAT(id.status().message(), HasSubstr("all 3 logits are NaN or -inf"));
@@ -222,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
 void ExpectDrawsByUniformNumbers(const SamplingParams& params, const std::vector<float>& logits,
                                  int draws) {
   const std::vector<double> p = Expected(params, logits);
-  Sampler sampler(params, static_cast<int64_t>(logits.size()));
+  Sampler sampler(params, {}, static_cast<int64_t>(logits.size()));
   Rng rng(params.seed);
   for (int i = 0; i < draws; ++i) {
     const Result<int32_t> drawn = sampler.Sample(logits);
@@ -264,9 +264,9 @@ TEST(Sampler, SeedDecides) {
   const std::vector<float> a = NormalLogits(1000, 4, 1);
   const std::vector<float> b = NormalLogits(1000, 5, 1);
   const SamplingParams params{.temperature = 1, .top_k = 100, .seed = 6};
-  Sampler one(params, 1000);
-  Sampler two(params, 1000);
-  Sampler other({.temperature = 1, .top_k = 100, .seed = 7}, 1000);
+  Sampler one(params, {}, 1000);
+  Sampler two(params, {}, 1000);
+  Sampler other({.temperature = 1, .top_k = 100, .seed = 7}, {}, 1000);
   int same_as_other = 0;
   for (int i = 0; i < 100; ++i) {
     const std::vector<float>& logits = i % 2 == 0 ? a : b;

@@ -2,9 +2,11 @@
 // One request inside the engine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "engine/prefix_cache.h"
 #include "engine/sampler.h"
 #include "engine/top_logits.h"
 
@@ -26,6 +28,9 @@ struct Request {
   std::vector<int32_t> stop_token_ids;
   SamplingParams sampling;
   int64_t num_top_logits = 0;  // largest logits to report with each token
+  bool log_probs = false;      // report the log probability of each token, too
+  int64_t min_new_tokens = 0;  // no stop token is chosen before so many
+  int32_t priority = 0;        // higher ones are admitted first, equal ones in their order
 };
 
 struct Sequence {
@@ -34,12 +39,19 @@ struct Sequence {
   int64_t num_prompt_tokens = 0;
   int64_t num_computed_tokens = 0;  // whose states and KV rows are in the pools
   int64_t max_tokens = 0;           // prompt and generated ones
+  int32_t priority = 0;
   std::vector<int32_t> stop_token_ids;
   Sampler sampler;
   std::vector<TokenLogit> top_logits;  // of the step that has just run
+  bool log_probs = false;
   int32_t state_slot = 0;
-  std::vector<int32_t> kv_blocks;
-  int64_t num_scheduled_tokens = 0;  // of the step being run
+  std::vector<int32_t> kv_blocks;   // of its positions
+  std::vector<int32_t> own_blocks;  // those of them that no node of the prefix cache owns
+  PrefixCache::Node node = PrefixCache::kRoot;  // held: the path of its prompt in the cache
+  int64_t num_node_blocks = 0;                  // of that path
+  int64_t num_cached_tokens = 0;                // of the prompt, found when it was admitted
+  int64_t num_scheduled_tokens = 0;             // of the step being run
+  std::vector<std::byte> saved;  // states, keys and values of a sequence that was preempted
 
   bool InPrefill() const { return num_computed_tokens < num_prompt_tokens; }
   int64_t num_tokens() const { return static_cast<int64_t>(tokens.size()); }

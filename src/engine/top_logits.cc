@@ -25,4 +25,15 @@ void FindTopLogits(std::span<const float> logits, std::span<TokenLogit> top) {
             TokenLogit{-1, -std::numeric_limits<float>::infinity()});
 }
 
+double LogSumExp(std::span<const float> logits) {
+  float max = -std::numeric_limits<float>::infinity();
+  for (const float logit : logits) max = logit > max ? logit : max;  // not so for NaN
+  if (!std::isfinite(max)) return max;
+  double sum = 0;
+  for (const float logit : logits) {
+    if (!std::isnan(logit)) sum += std::exp(static_cast<double>(logit) - max);
+  }
+  return max + std::log(sum);
+}
+
 }  // namespace gdn

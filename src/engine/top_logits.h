@@ -18,4 +18,8 @@ struct TokenLogit {
 // there are fewer others than top has entries, the rest become {-1, -inf}. Allocates nothing.
 void FindTopLogits(std::span<const float> logits, std::span<TokenLogit> top);
 
+// log sum exp of a row: the log probability of a token is its logit less this. In double; NaN is
+// passed over. -inf where every logit is -inf, +inf where one is.
+double LogSumExp(std::span<const float> logits);
+
 }  // namespace gdn

@@ -56,5 +56,14 @@ TEST(TopLogits, EqualsAStableSort) {
   }
 }
 
+TEST(LogSumExp, OfNumbersAndOfWhatIsNone) {
+  EXPECT_NEAR(LogSumExp(std::vector<float>{0, 0}), std::log(2.0), 1e-15);
+  EXPECT_NEAR(LogSumExp(std::vector<float>{1000, 1000, NAN}), 1000 + std::log(2.0), 1e-12);
+  EXPECT_NEAR(LogSumExp(std::vector<float>{-1, -kInfinity, 2}),
+              std::log(std::exp(-1.0) + std::exp(2.0)), 1e-12);
+  EXPECT_EQ(LogSumExp(std::vector<float>{-kInfinity, NAN}), -kInfinity);
+  EXPECT_EQ(LogSumExp(std::vector<float>{kInfinity, 1}), kInfinity);
+}
+
 }  // namespace
 }  // namespace gdn

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/layer_pools.h"
 
+#include <cstring>
 #include <utility>
+
+#include "base/check.h"
 
 namespace gdn {
 namespace {
@@ -61,6 +64,63 @@ Result<LayerPools> LayerPools::Allocate(const ModelConfig& config, DType dtype,
     }
   }
   return pools;
+}
+
+void LayerPools::CopyState(int32_t from_slot, int32_t to_slot, ThreadPool& pool) const {
+  pool.Run(static_cast<int64_t>(states_.size()), [&](int64_t layer, int /*worker*/) {
+    for (const Tensor& states : {states_[static_cast<size_t>(layer)].conv,
+                                 states_[static_cast<size_t>(layer)].recurrent}) {
+      const Tensor from = states.Slice(from_slot, 1);
+      const size_t bytes = static_cast<size_t>(from.shape.NumElements()) * SizeOf(from.dtype);
+      std::memcpy(states.Slice(to_slot, 1).data, from.data, bytes);
+    }
+  });
+}
+
+template <class Body>
+void LayerPools::ForEachRow(int32_t slot, std::span<const int32_t> blocks, const Body& body) const {
+  const auto row = [&](const Tensor& pool, int32_t index) {
+    const Tensor one = pool.Slice(index, 1);
+    body(std::span(static_cast<std::byte*>(one.data),
+                   static_cast<size_t>(one.shape.NumElements()) * SizeOf(one.dtype)));
+  };
+  for (const GdnStateView& states : states_) {
+    row(states.conv, slot);
+    row(states.recurrent, slot);
+  }
+  for (const KvCacheView& cache : kv_caches_) {
+    for (const int32_t block : blocks) {
+      row(cache.k, block);
+      row(cache.v, block);
+    }
+  }
+}
+
+size_t LayerPools::SavedBytes(size_t num_blocks) const {
+  size_t bytes = 0;
+  const std::vector<int32_t> blocks(num_blocks, 0);
+  ForEachRow(0, blocks, [&](std::span<std::byte> row) { bytes += row.size(); });
+  return bytes;
+}
+
+void LayerPools::Save(int32_t slot, std::span<const int32_t> blocks,
+                      std::span<std::byte> saved) const {
+  size_t at = 0;
+  ForEachRow(slot, blocks, [&](std::span<std::byte> row) {
+    std::memcpy(saved.subspan(at, row.size()).data(), row.data(), row.size());
+    at += row.size();
+  });
+  GDN_CHECK(at == saved.size());
+}
+
+void LayerPools::Restore(int32_t slot, std::span<const int32_t> blocks,
+                         std::span<const std::byte> saved) const {
+  size_t at = 0;
+  ForEachRow(slot, blocks, [&](std::span<std::byte> row) {
+    std::memcpy(row.data(), saved.subspan(at, row.size()).data(), row.size());
+    at += row.size();
+  });
+  GDN_CHECK(at == saved.size());
 }
 
 }  // namespace gdn

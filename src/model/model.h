@@ -2,7 +2,9 @@
 // A model that is ready to run: weights, the pools of states and KV blocks, planned memory.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "backend/exec_context.h"
@@ -64,6 +66,16 @@ class Model {
   // next call. States and KV rows of the batch's sequences advance. Allocates nothing.
   // Errors: kInvalidArgument for a batch outside the limits; nothing has advanced then.
   virtual Result<ConstTensor> Forward(const Batch& batch) = 0;
+
+  // Copies the conv and recurrent states of one slot to another; neither is the null slot.
+  virtual void CopyState(int32_t from_slot, int32_t to_slot) = 0;
+  // A sequence's states and whole KV blocks, out of the pools into SavedBytes and back, into any
+  // slot and blocks.
+  virtual size_t SavedBytes(size_t num_blocks) const = 0;
+  virtual void Save(int32_t slot, std::span<const int32_t> blocks,
+                    std::span<std::byte> saved) const = 0;
+  virtual void Restore(int32_t slot, std::span<const int32_t> blocks,
+                       std::span<const std::byte> saved) = 0;
 
   virtual const KernelLog& kernels() const = 0;
 };

@@ -56,6 +56,18 @@ class Qwen35Model final : public Model {
   MemoryNeeds Needs(const RunLimits& limits) const override;
   Status Plan(const RunLimits& limits) override;
   Result<ConstTensor> Forward(const Batch& batch) override;
+  void CopyState(int32_t from_slot, int32_t to_slot) override {
+    pools_.CopyState(from_slot, to_slot, pool_);
+  }
+  size_t SavedBytes(size_t num_blocks) const override { return pools_.SavedBytes(num_blocks); }
+  void Save(int32_t slot, std::span<const int32_t> blocks,
+            std::span<std::byte> saved) const override {
+    pools_.Save(slot, blocks, saved);
+  }
+  void Restore(int32_t slot, std::span<const int32_t> blocks,
+               std::span<const std::byte> saved) override {
+    pools_.Restore(slot, blocks, saved);
+  }
 
  private:
   Status RunMixer(const LayerContext& ctx, int64_t index, const Stream& s) const;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prompts that begin like earlier ones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/witness_testing.h"
+
+namespace gdn {
+namespace {
+
+TEST(EnginePrefix, TheSamePromptTwice) {  // vllm 51250
+  for (const size_t length : {1, 64, 65, 128, 200, 700}) {
+    WitnessHarness h({.context_tokens = 1000, .num_snapshots = 4});
+    const std::vector<int32_t> prompt = RandomTokens(length, 1);
+    const Answer first = h.Run(prompt, 5);
+    const Answer second = h.Run(prompt, 5);
+    EXPECT_EQ(first.tokens, AnswerAlone(prompt, 5));
+    EXPECT_EQ(second.tokens, first.tokens);
+    EXPECT_EQ(first.num_cached, 0);
+    EXPECT_EQ(second.num_cached, (static_cast<int64_t>(length) - 1) / kKvBlockSize * kKvBlockSize)
+        << length;
+    h.ExpectNothingMissing();
+  }
+}
+
+TEST(EnginePrefix, TheNextTurnComputesItsNewTokensAndAtMostAChunk) {  // llama.cpp 20225
+  WitnessHarness h({.context_tokens = 1000, .num_snapshots = 4});
+  const std::vector<int32_t> prompt = RandomTokens(300, 2);
+  const Answer reply = h.Run(prompt, 30);
+  const int64_t before = h.model->num_prefilled();
+  const std::vector<int32_t> next = Join(Join(prompt, reply.tokens), RandomTokens(20, 3));
+  EXPECT_EQ(h.Run(next, 5).tokens, AnswerAlone(next, 5));
+  EXPECT_LE(h.model->num_prefilled() - before, 30 + 20 + 63);
+}
+
+TEST(EnginePrefix, PromptsThatDifferNearTheirEnd) {  // llama.cpp 24714
+  for (size_t differ = 1; differ <= 8; ++differ) {
+    WitnessHarness h({.context_tokens = 1000, .num_snapshots = 4});
+    std::vector<int32_t> prompt = RandomTokens(260, 4);
+    h.Run(prompt, 3);
+    for (size_t i = prompt.size() - differ; i < prompt.size(); ++i) {
+      prompt[i] = (prompt[i] + 1) % WitnessModel::kVocab;
+    }
+    const Answer answer = h.Run(prompt, 3);
+    EXPECT_EQ(answer.tokens, AnswerAlone(prompt, 3));
+    EXPECT_EQ(answer.num_cached, differ <= 4 ? 256 : 192) << differ;
+  }
+}
+
+TEST(EnginePrefix, OffWithoutSnapshots) {
+  WitnessHarness h({.context_tokens = 1000});
+  const std::vector<int32_t> prompt = RandomTokens(200, 5);
+  h.Run(prompt, 2);
+  EXPECT_EQ(h.Run(prompt, 2).num_cached, 0);
+  EXPECT_EQ(h.engine->prefix_cache().num_nodes(), 0);
+}
+
+// Prompts of a few common beginnings, with too little memory for all of them, joining and being
+// cancelled at random: each answer is that of the request alone, and nothing gets lost.
+TEST(EnginePrefix, RandomTrafficGivesTheAnswersOfRequestsAlone) {
+  for (const int64_t snapshots : {1, 3, 8}) {
+    WitnessHarness h(
+        {.context_tokens = 500, .max_seqs = 3, .prefill_tokens = 128, .num_snapshots = snapshots});
+    Rng rng(static_cast<uint64_t>(snapshots));
+    std::map<RequestId, std::pair<std::vector<int32_t>, int64_t>> requests;
+    std::vector<RequestId> cancelled;
+    for (int i = 0; i < 150; ++i) {
+      std::vector<int32_t> prompt = RandomTokens(64 * rng.NextBelow(4) + 32, rng.NextBelow(3));
+      prompt = Join(prompt, RandomTokens(1 + rng.NextBelow(150), rng.NextBelow(4)));
+      const auto new_tokens = static_cast<int64_t>(1 + rng.NextBelow(12));
+      const RequestId id = h.Submit(prompt, new_tokens);
+      requests[id] = {std::move(prompt), new_tokens};
+      for (uint64_t steps = rng.NextBelow(8); steps > 0; --steps) h.Step();
+      if (rng.NextBelow(6) == 0) {
+        h.engine->Cancel(id);
+        cancelled.push_back(id);
+      }
+    }
+    while (h.engine->HasWork()) h.Step();
+    int64_t hits = 0;
+    for (const auto& [id, request] : requests) {
+      if (std::ranges::find(cancelled, id) != cancelled.end()) continue;
+      ASSERT_EQ(h.answers[id].tokens, AnswerAlone(request.first, request.second)) << id;
+      hits += h.answers[id].num_cached > 0 ? 1 : 0;
+    }
+    EXPECT_GT(hits, 10) << snapshots;
+    h.ExpectNothingMissing();
+  }
+}
+
+}  // namespace
+}  // namespace gdn

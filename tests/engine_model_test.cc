@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests of a real model through the engine: whatever happens around one, each of its tokens has
+// the logits, bit for bit, that it has when it is alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/rng.h"
+#include "engine/engine.h"
+
+namespace gdn {
+namespace {
+
+constexpr const char* kTiny = GDN_SOURCE_DIR "/models/tiny";
+constexpr int64_t kTop = 8;
+
+struct Answer {
+  std::vector<int32_t> tokens;
+  std::vector<uint32_t> logits;  // bits of the largest kTop of each token
+  int64_t num_cached = 0;
+
+  bool operator==(const Answer& other) const {
+    return tokens == other.tokens && logits == other.logits;
+  }
+};
+
+class Runner {
+ public:
+  Runner(const EngineConfig& config, ThreadPool& pool) {
+    auto model = LoadModel(kTiny, {}, pool, [](size_t, size_t) {});
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    engine_ = std::move(Engine::Create(std::move(model).value(), config)).value();
+  }
+
+  RequestId Submit(std::vector<int32_t> prompt, int64_t new_tokens, uint64_t seed = 0) {
+    Request request{.prompt = std::move(prompt), .max_new_tokens = new_tokens};
+    if (seed != 0) request.sampling = {.temperature = 1.5F, .top_k = 50, .seed = seed};
+    request.num_top_logits = kTop;
+    return engine_->Submit(std::move(request)).value();
+  }
+  void Step() {
+    const Status status = engine_->Step([&](const TokenEvent& event) {
+      if (event.token < 0) return;
+      Answer& answer = answers[event.request];
+      answer.tokens.push_back(event.token);
+      answer.num_cached = event.num_cached_tokens;
+      for (const TokenLogit& entry : event.top_logits) {
+        answer.logits.push_back(static_cast<uint32_t>(entry.token));
+        answer.logits.push_back(std::bit_cast<uint32_t>(entry.logit));
+      }
+    });
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  Answer Run(std::vector<int32_t> prompt, int64_t new_tokens, uint64_t seed = 0) {
+    const RequestId id = Submit(std::move(prompt), new_tokens, seed);
+    while (engine_->HasWork()) Step();
+    return answers[id];
+  }
+  Engine& engine() { return *engine_; }
+
+  std::map<RequestId, Answer> answers;
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+std::vector<int32_t> RandomTokens(size_t count, uint64_t seed) {
+  Rng rng(seed);
+  std::vector<int32_t> out(count);
+  for (int32_t& token : out) token = static_cast<int32_t>(rng.NextBelow(2000));
+  return out;
+}
+
+std::vector<int32_t> Join(std::vector<int32_t> a, const std::vector<int32_t>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+class EngineModel : public testing::Test {
+ protected:
+  Answer Alone(const std::vector<int32_t>& prompt, int64_t new_tokens, uint64_t seed = 0) {
+    Runner runner({.context_tokens = 1024}, pool_);
+    return runner.Run(prompt, new_tokens, seed);
+  }
+
+  ThreadPool pool_{2};
+};
+
+TEST_F(EngineModel, APrefixFromTheCacheChangesNoBit) {
+  Runner runner({.context_tokens = 1024, .num_snapshots = 3}, pool_);
+  const std::vector<int32_t> prompt = RandomTokens(330, 1);
+  const Answer first = runner.Run(prompt, 20);
+  EXPECT_EQ(first, Alone(prompt, 20));
+  const Answer again = runner.Run(prompt, 20);
+  EXPECT_EQ(again.num_cached, 320);
+  EXPECT_EQ(again, first);
+  const std::vector<int32_t> turn = Join(Join(prompt, first.tokens), RandomTokens(100, 2));
+  const Answer next = runner.Run(turn, 20);
+  EXPECT_EQ(next.num_cached, 320);
+  EXPECT_EQ(next, Alone(turn, 20));
+}
+
+TEST_F(EngineModel, GivingUpMemoryChangesNoBit) {
+  for (const size_t swap_bytes : {size_t{0}, size_t{1} << 30}) {
+    Runner runner({.context_tokens = 512,
+                   .max_seqs = 3,
+                   .prefill_tokens = 128,
+                   .kv_tokens = 576,
+                   .swap_bytes = swap_bytes},
+                  pool_);
+    std::map<RequestId, std::vector<int32_t>> prompts;
+    for (uint64_t i = 0; i < 3; ++i) {
+      const std::vector<int32_t> prompt = RandomTokens(90 + 40 * i, 10 + i);
+      prompts[runner.Submit(prompt, 120, i + 1)] = prompt;
+    }
+    while (runner.engine().HasWork()) runner.Step();
+    EXPECT_GT(runner.engine().num_preemptions(), 0);
+    EXPECT_EQ(runner.engine().num_swaps() > 0, swap_bytes > 0);
+    for (const auto& [id, prompt] : prompts) {
+      EXPECT_EQ(runner.answers[id], Alone(prompt, 120, id)) << id;
+    }
+  }
+}
+
+TEST_F(EngineModel, RandomTrafficGivesTheAnswersOfRequestsAlone) {
+  Runner runner({.context_tokens = 512,
+                 .max_seqs = 4,
+                 .prefill_tokens = 128,
+                 .num_snapshots = 3,
+                 .kv_tokens = 900,
+                 .swap_bytes = 2'000'000},
+                pool_);
+  Rng rng(5);
+  struct Sent {
+    std::vector<int32_t> prompt;
+    int64_t new_tokens;
+    uint64_t seed;
+  };
+  std::map<RequestId, Sent> sent;
+  for (uint64_t i = 0; i < 24; ++i) {
+    Sent request = {Join(RandomTokens(64 * rng.NextBelow(4), rng.NextBelow(2)),
+                         RandomTokens(1 + rng.NextBelow(90), 50 + i)),
+                    static_cast<int64_t>(1 + rng.NextBelow(60)), 1 + rng.NextBelow(9)};
+    const RequestId id = runner.Submit(request.prompt, request.new_tokens, request.seed);
+    if (rng.NextBelow(6) == 0) {
+      runner.engine().Cancel(id);
+    } else {
+      sent[id] = std::move(request);
+    }
+    for (uint64_t steps = rng.NextBelow(12); steps > 0; --steps) runner.Step();
+  }
+  while (runner.engine().HasWork()) runner.Step();
+  for (const auto& [id, request] : sent) {
+    EXPECT_EQ(runner.answers[id], Alone(request.prompt, request.new_tokens, request.seed)) << id;
+  }
+  Engine& engine = runner.engine();
+  EXPECT_EQ(engine.num_free_slots(), 4);
+  EXPECT_EQ(engine.num_free_blocks(), engine.limits().num_blocks - 1);
+}
+
+}  // namespace
+}  // namespace gdn
