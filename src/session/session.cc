@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "base/system_info.h"
+#include "session/stop_matcher.h"
 #include "tokenizer/utf8_assembler.h"
 
 namespace gdn {
@@ -70,13 +71,17 @@ Result<Completion> Session::CompleteTokens(std::vector<int32_t> prompt_tokens,
                                            FunctionRef<bool()> keep_going) {
   Completion out;
   out.prompt_tokens = std::move(prompt_tokens);
+  GDN_RETURN_IF_ERROR(ValidateStopStrings(params.stop));
   Request request{.prompt = out.prompt_tokens,
                   .max_new_tokens = params.max_new_tokens,
                   .sampling = params.sampling,
-                  .num_top_logits = params.num_top_logits};
+                  .num_top_logits = params.num_top_logits,
+                  .log_probs = params.log_probs,
+                  .min_new_tokens = params.min_new_tokens};
   if (params.stop_at_eos) request.stop_token_ids = engine_->model().config().eos_token_ids;
   GDN_ASSIGN_OR_RETURN(const RequestId id, engine_->Submit(std::move(request)));
   Utf8Assembler assembler;
+  StopMatcher matcher(params.stop);
   std::string bytes;
   Status error;
   const auto emit = [&](const std::string& piece) {
@@ -86,24 +91,33 @@ Result<Completion> Session::CompleteTokens(std::vector<int32_t> prompt_tokens,
   };
   const Clock::time_point start = Clock::now();
   const auto on_event = [&](const TokenEvent& event) {
+    if (matcher.stopped()) return;  // the end of a request whose text has ended already
     out.finish = event.finish;
     if (event.finish == FinishReason::kError) error = event.error;
     if (event.token < 0) return;
     out.tokens.push_back(event.token);
+    out.num_cached_tokens = event.num_cached_tokens;
+    if (params.log_probs) {
+      out.log_probs.push_back(static_cast<double>(event.logit) - event.log_sum_exp);
+    }
     if (!event.top_logits.empty()) {
       out.top_logits.emplace_back(event.top_logits.begin(), event.top_logits.end());
     }
     (out.tokens.size() == 1 ? out.prompt_ms : out.gen_ms) = MillisecondsSince(start);
     bytes.clear();
     tokenizer_.AppendTokenBytes(event.token, /*skip_special=*/true, bytes);
-    emit(assembler.Append(bytes));
+    emit(matcher.Append(assembler.Append(bytes)));
+    if (!matcher.stopped()) return;
+    out.finish = FinishReason::kStop;
+    if (event.finish == FinishReason::kNone) engine_->Cancel(id);
   };
   while (engine_->HasWork()) {
     if (!keep_going()) engine_->Cancel(id);
     GDN_RETURN_IF_ERROR(engine_->Step(on_event));
   }
   GDN_RETURN_IF_ERROR(error);
-  emit(assembler.Flush());
+  if (!matcher.stopped()) emit(matcher.Append(assembler.Flush()));
+  emit(matcher.Flush());
   out.gen_ms = out.tokens.size() > 1 ? out.gen_ms - out.prompt_ms : 0;
   return out;
 }

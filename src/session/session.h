@@ -26,7 +26,10 @@ struct GenerationParams {
   int64_t max_new_tokens = 128;
   SamplingParams sampling;
   bool stop_at_eos = true;
-  int64_t num_top_logits = 0;  // largest logits to keep for each generated token
+  int64_t num_top_logits = 0;     // largest logits to keep for each generated token
+  bool log_probs = false;         // keep each token's log probability, too
+  int64_t min_new_tokens = 0;     // no end-of-text token before so many
+  std::vector<std::string> stop;  // strings that end the text, which does not hold them
 };
 
 struct Completion {
@@ -35,6 +38,8 @@ struct Completion {
   std::string text;             // of the tokens, special ones left out; whole UTF-8 characters
   // [tokens][num_top_logits], largest first, before temperature and filters.
   std::vector<std::vector<TokenLogit>> top_logits;
+  std::vector<double> log_probs;  // [tokens] natural logs, before temperature and filters
+  int64_t num_cached_tokens = 0;  // of the prompt, from earlier requests
   FinishReason finish = FinishReason::kNone;
   double prompt_ms = 0;  // until the first token was there
   double gen_ms = 0;     // for the tokens after the first
