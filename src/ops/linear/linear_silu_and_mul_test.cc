@@ -31,10 +31,10 @@ std::vector<T> Random(int64_t count, uint64_t seed, double std) {
 // x [m, k] against gate and up [n, k]; outputs lie in rows of n + 3 that start as NaN.
 template <class T>
 struct Problem {
-  Problem(int64_t m_, int64_t n_, int64_t k_)
-      : m(m_),
-        n(n_),
-        k(k_),
+  Problem(int64_t rows, int64_t outs, int64_t cols)
+      : m(rows),
+        n(outs),
+        k(cols),
         x(Random<T>(m * k, 1, 1)),
         gate_rows(Random<T>(n * k, 2, 0.2)),
         up_rows(Random<T>(n * k, 3, 0.2)),
