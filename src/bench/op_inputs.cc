@@ -6,10 +6,15 @@
 #include <cstring>
 #include <utility>
 
+#include "base/str.h"
+#include "base/system_info.h"
 #include "model/random_values.h"
 
 namespace gdn {
 namespace {
+
+// Of tiny inputs: more would take long to make, and tell nothing.
+constexpr int64_t kMaxCopies = 1024;
 
 template <class T>
 void Normalise(T* row, int64_t count) {
@@ -23,14 +28,24 @@ void Normalise(T* row, int64_t count) {
 
 int64_t OpInputs::NumCopies(size_t bytes) const {
   if (cold_bytes_ == 0 || bytes == 0) return 1;
-  return static_cast<int64_t>((cold_bytes_ + bytes - 1) / bytes);
+  return std::min(static_cast<int64_t>((cold_bytes_ + bytes - 1) / bytes), kMaxCopies);
+}
+
+bool OpInputs::Fits(size_t bytes) {
+  const size_t available = AvailableMemoryBytes();
+  if (!status_.ok() || available == 0 || bytes <= available) return status_.ok();
+  status_ = OutOfMemory(StrCat("an operator's inputs need ", HumanBytes(bytes),
+                               " of memory, available are ", HumanBytes(available)));
+  return false;
 }
 
 Tensor OpInputs::Zeros(DType dtype, const Shape& shape) {
+  const Tensor none = {static_cast<void*>(nullptr), dtype, shape};
+  if (!Fits(static_cast<size_t>(shape.NumElements()) * SizeOf(dtype))) return none;
   Result<OwnedTensor> tensor = OwnedTensor::Allocate(dtype, shape, "an operator's tensor");
   if (!tensor.ok()) {
-    if (status_.ok()) status_ = tensor.status();
-    return {static_cast<void*>(nullptr), dtype, shape};
+    status_ = tensor.status();
+    return none;
   }
   tensors_.push_back(std::move(*tensor));
   return tensors_.back().view;
@@ -73,8 +88,10 @@ Tensor OpInputs::RandomCopies(int64_t copies, DType dtype, const Shape& shape, f
 std::vector<const Weight*> OpInputs::Matrices(int64_t copies, DType dtype, int64_t outs,
                                               int64_t cols) {
   const auto std = static_cast<float>(1 / std::sqrt(static_cast<double>(cols)));
-  const Tensor rows = Random(dtype, {outs, cols}, std);
   std::vector<const Weight*> out;
+  if (!Fits(static_cast<size_t>((copies + 1) * outs * cols) * SizeOf(dtype))) return out;
+  const Tensor rows = Random(dtype, {outs, cols}, std);
+  if (!status_.ok()) return out;
   for (int64_t i = 0; i < copies && status_.ok(); ++i) {
     Result<Weight> weight = Weight::Pack(rows, pool_, [](int64_t, int64_t) {});
     status_ = weight.status();

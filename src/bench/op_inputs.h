@@ -21,7 +21,8 @@ class OpInputs {
   OpInputs(ThreadPool& pool, size_t cold_bytes) : pool_(pool), cold_bytes_(cold_bytes) {}
 
   const Status& status() const { return status_; }
-  // How many copies of an input of so many bytes are cold when it is their turn again.
+  // How many copies of an input of so many bytes are cold when it is their turn again; of tiny ones
+  // fewer.
   int64_t NumCopies(size_t bytes) const;
 
   // Nearly normal (model/random_values.h), within 3.5 std of mean.
@@ -40,6 +41,9 @@ class OpInputs {
   std::span<const int32_t> Range(int64_t first, int64_t count, int64_t step = 1);
 
  private:
+  // False, with a status, where so much memory is not there.
+  bool Fits(size_t bytes);
+
   ThreadPool& pool_;
   size_t cold_bytes_;
   Status status_;

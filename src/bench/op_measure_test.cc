@@ -96,7 +96,8 @@ TEST(OpDims, RefusesWhatNoOperatorHas) {
   dims.top_k = 257;
   EXPECT_THAT(CheckDims(dims).message(), HasSubstr("--top-k is 257, want at most --experts 256"));
   EXPECT_THAT(PresetDims("7b").status().message(), HasSubstr("0.8b, 4b, 27b, 35b-a3b"));
-  EXPECT_THAT(FindOpKind("x").status().message(), HasSubstr("linear, gated_delta_rule"));
+  EXPECT_THAT(FindOpKind("x").status().message(),
+              HasSubstr("linear, linear_silu_and_mul, gated_delta_rule"));
 }
 
 }  // namespace

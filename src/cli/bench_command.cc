@@ -39,6 +39,7 @@ struct BenchOptions {
   std::string prefill = "auto";
   std::string device = "auto";
   bool layers = false;
+  bool only_with_config = false;  // an option of random weights was given
   TableOptions table;
 };
 
@@ -133,6 +134,9 @@ Result<Json> MeasureAll(const BenchOptions& options, const std::vector<ModelJob>
 Result<Json> LoadAndMeasure(BenchOptions& options) {
   GDN_ASSIGN_OR_RETURN(const std::vector<ModelJob> jobs, JobsOf(options));
   GDN_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device));
+  if (options.model.config_file.empty() && options.only_with_config) {
+    return InvalidArgument("--dtype and --seed are of random weights: they want --config");
+  }
   options.model.dtype = DTypeOfWord(options.dtype);
   GDN_ASSIGN_OR_RETURN(const ModelConfig config, ConfigOf(options.model));
   const RunLimits limits = ModelRunner::Limits(jobs);
@@ -218,7 +222,8 @@ void AddBenchCommand(CLI::App& app, int& exit_code) {
   command->add_flag("--layers", options->layers,
                     "Also the seconds that each kind of layer took, a repetition");
   AddTableOptions(*command, options->table);
-  command->callback([options, &exit_code] {
+  command->callback([command, options, &exit_code] {
+    options->only_with_config = command->count("--dtype") + command->count("--seed") > 0;
     const Status status = Run(*options);
     if (!status.ok()) exit_code = Report(status);
   });

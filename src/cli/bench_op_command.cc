@@ -51,12 +51,11 @@ constexpr std::array<SizeOption, 17> kSizes = {{
     {"--outs", "Outputs of linear (default: --intermediate)", &OpDims::outs},
 }};
 
-constexpr int64_t kNotGiven = std::numeric_limits<int64_t>::min();
-
 struct BenchOpOptions {
   std::string name;
   std::string preset = "0.8b";
-  std::array<int64_t, kSizes.size()> sizes;  // kNotGiven
+  std::array<int64_t, kSizes.size()> sizes{};
+  std::array<const CLI::Option*, kSizes.size()> given{};  // of the sizes
   std::string dtype = "bf16";
   std::string form = "chunk";
   std::string device = "auto";
@@ -78,11 +77,12 @@ Result<OpDims> DimsOf(const BenchOpOptions& options) {
                                             : OpForm::kChunk;
   if (dims.form == OpForm::kDecode) dims.tokens = 1;
   for (size_t i = 0; i < kSizes.size(); ++i) {
-    if (options.sizes[i] == kNotGiven) continue;
-    if (options.sizes[i] < 1) {  // 0 has a meaning inside, not here
-      return InvalidArgument(StrCat(kSizes[i].name, " is ", options.sizes[i], ", want at least 1"));
+    if (options.given[i]->count() == 0) continue;
+    const int64_t size = options.sizes[i];
+    if (size < 1) {  // 0 has a meaning inside, not here
+      return InvalidArgument(StrCat(kSizes[i].name, " is ", size, ", want at least 1"));
     }
-    dims.*kSizes[i].field = options.sizes[i];
+    dims.*kSizes[i].field = size;
   }
   GDN_RETURN_IF_ERROR(CheckDims(dims));
   return dims;
@@ -169,7 +169,6 @@ void AddBenchOpCommand(CLI::App& app, int& exit_code) {
       "repetitions. Weights and states come from memory, not from a cache; other inputs may be\n"
       "cached, so that pct_bw may be over 100.");
   const auto options = std::make_shared<BenchOpOptions>();
-  options->sizes.fill(kNotGiven);
   std::string names = "all, or one of";
   for (const OpKind& kind : OpKinds()) names += std::string(" ") + kind.name;
   std::string presets = "Model that sizes are taken from:";
@@ -177,7 +176,8 @@ void AddBenchOpCommand(CLI::App& app, int& exit_code) {
   command->add_option("name", options->name, names)->required();
   command->add_option("--preset", options->preset, presets)->capture_default_str();
   for (size_t i = 0; i < kSizes.size(); ++i) {
-    AddNumberOption(*command, kSizes[i].name, options->sizes[i], kSizes[i].help);
+    options->given[i] =
+        AddNumberOption(*command, kSizes[i].name, options->sizes[i], kSizes[i].help);
   }
   AddDTypeOption(*command, options->dtype, "bf16, f16 or f32");
   command->add_option("--form", options->form, "chunk, recurrent (both prefill) or decode")

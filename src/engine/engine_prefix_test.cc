@@ -40,7 +40,7 @@ TEST(EnginePrefix, PromptsThatDifferNearTheirEnd) {  // llama.cpp 24714
     std::vector<int32_t> prompt = RandomTokens(260, 4);
     h.Run(prompt, 3);
     for (size_t i = prompt.size() - differ; i < prompt.size(); ++i) {
-      prompt[i] = (prompt[i] + 1) % WitnessModel::kVocab;
+      prompt[i] = static_cast<int32_t>((prompt[i] + 1) % WitnessModel::kVocab);
     }
     const Answer answer = h.Run(prompt, 3);
     EXPECT_EQ(answer.tokens, AnswerAlone(prompt, 3));
