@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/str.h"
+#include "io/ordered_json_builder.h"
 #include "io/read_file.h"
 
 namespace gdn {
@@ -48,19 +49,35 @@ Status CheckLimits(std::string_view text, const std::string& file_name, const Js
   return OkStatus();
 }
 
-}  // namespace
-
-Result<nlohmann::json> ParseJson(std::string_view text, const std::string& file_name,
-                                 const JsonLimits& limits) {
-  GDN_RETURN_IF_ERROR(CheckLimits(text, file_name, limits));
+// Runs a parser that may throw.
+template <class Json, class Parse>
+Result<Json> Guarded(std::string_view text, const std::string& file_name, const Parse& parse) {
   try {
-    return nlohmann::json::parse(text);
+    return parse();
   } catch (const nlohmann::json::parse_error& error) {
     return InvalidArgument(
         StrCat(file_name, ": is not JSON at byte ", error.byte, " of ", text.size()));
   } catch (const std::exception& error) {
     return InvalidArgument(StrCat(file_name, ": JSON cannot be read: ", Quoted(error.what(), 200)));
   }
+}
+
+}  // namespace
+
+Result<nlohmann::json> ParseJson(std::string_view text, const std::string& file_name,
+                                 const JsonLimits& limits) {
+  GDN_RETURN_IF_ERROR(CheckLimits(text, file_name, limits));
+  return Guarded<nlohmann::json>(text, file_name, [&] { return nlohmann::json::parse(text); });
+}
+
+Result<nlohmann::ordered_json> ParseOrderedJson(std::string_view text, const std::string& file_name,
+                                                const JsonLimits& limits) {
+  GDN_RETURN_IF_ERROR(CheckLimits(text, file_name, limits));
+  return Guarded<nlohmann::ordered_json>(text, file_name, [&] {
+    OrderedJsonBuilder builder;
+    nlohmann::ordered_json::sax_parse(text, &builder);
+    return builder.TakeRoot();
+  });
 }
 
 Result<nlohmann::json> ReadJsonFile(const std::string& path, const JsonLimits& limits) {

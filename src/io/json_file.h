@@ -24,7 +24,13 @@ struct JsonLimits {
 Result<nlohmann::json> ParseJson(std::string_view text, const std::string& file_name,
                                  const JsonLimits& limits = {});
 
-// The same of a file; its name in messages is the path. kNotFound where there is none.
+// The same, with the members of objects in the order of the text. Of a key that repeats, the first
+// place and the last value count. Linear in the text, which nlohmann's own parser of ordered
+// objects is not.
+Result<nlohmann::ordered_json> ParseOrderedJson(std::string_view text, const std::string& file_name,
+                                                const JsonLimits& limits = {});
+
+// ParseJson of a file; its name in messages is the path. kNotFound where there is none.
 Result<nlohmann::json> ReadJsonFile(const std::string& path, const JsonLimits& limits = {});
 
 }  // namespace gdn

@@ -67,6 +67,33 @@ TEST(Json, EveryCutTextIsAnErrorOrAValue) {
   }
 }
 
+TEST(OrderedJson, KeepsTheOrderAndTheLastOfEqualKeys) {
+  const auto dumped = [](const std::string& text) {
+    const auto json = ParseOrderedJson(text, "f.json");
+    return json.ok() ? json->dump() : json.status().message();
+  };
+  EXPECT_EQ(dumped(R"({"b": [1, -2, 2.5, {"z": null, "a": true}], "a": "x"})"),
+            R"({"b":[1,-2,2.5,{"z":null,"a":true}],"a":"x"})");
+  EXPECT_EQ(dumped(R"({"b": 1, "a": 2, "b": {"c": 3}, "d": 4, "a": 5, "b": 6})"),
+            R"({"b":6,"a":5,"d":4})");
+  for (const char* const text : {"7", "\"x\"", "null", "[]", "{}", "[[],{}]"}) {
+    EXPECT_EQ(dumped(text), text);
+  }
+  EXPECT_EQ(dumped("[1,"), "f.json: is not JSON at byte 4 of 3");
+  EXPECT_EQ(dumped("{\"a\" 1}"), "f.json: is not JSON at byte 6 of 7");
+  EXPECT_THAT(dumped("[1e999]"), HasSubstr("f.json: "));
+  EXPECT_THAT(dumped("[\"\xFF\"]"), HasSubstr("f.json: is not JSON"));
+}
+
+// A quarter of a million keys; a search for each would take minutes.
+TEST(OrderedJson, IsLinearInTheKeys) {
+  std::string text = "{";
+  for (int i = 0; i < 250000; ++i) text += StrCat(i == 0 ? "" : ",", "\"", i, "\":0");
+  const auto json = ParseOrderedJson(text + "}", "f.json");
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(json->size(), 250000U);
+}
+
 TEST(Json, ReadsFiles) {
   const TempFolder folder;
   EXPECT_EQ(ReadJsonFile(folder.Write("a.json", "[7]")).value()[0], 7);
