@@ -20,10 +20,12 @@ LAYERS = {
     "ops": {"base", "tensor"},  # and what OpMayInclude says
     "io": {"base", "tensor"},
     "tokenizer": {"base"},
+    "chat_template": {"base", "io"},
     "parity": {"base", "tensor", "backend", "ops", "io"},
     "model": {"base", "tensor", "backend", "ops", "io"},
     "engine": {"base", "tensor", "backend", "ops", "model"},
-    "session": {"base", "tensor", "backend", "ops", "model", "engine", "tokenizer"},
+    "session": {"base", "tensor", "backend", "ops", "model", "engine", "tokenizer",
+                "chat_template"},
     "bench": {"base", "tensor", "backend", "ops", "io", "model", "engine", "parity"},
     "server": {"base", "tensor", "backend", "ops", "model", "engine", "session"},
     "cli": {"base", "tensor", "backend", "ops", "io", "tokenizer", "parity", "model", "engine",
@@ -36,7 +38,7 @@ OP_EXCEPTIONS = {"embedding": {"ops/linear/weight.h", "ops/linear/weight_layout.
 # Libraries and the layers that may see them.
 LIBRARIES = {
     "hwy/": {"backend", "ops", "bench"},
-    "nlohmann/": {"io", "tokenizer", "parity", "model", "session", "server", "cli"},
+    "nlohmann/": {"io", "tokenizer", "chat_template", "parity", "model", "session", "server", "cli"},
     "pcre2": {"tokenizer"},
     "utf8proc": {"tokenizer"},
     "CLI/": {"cli"},
@@ -181,6 +183,10 @@ SELF_TEST = [
     ("src/model/a.cc", '#include "engine/engine.h"', False),
     ("src/engine/a.cc", '#include "tokenizer/tokenizer.h"', False),
     ("src/session/a.cc", '#include "tokenizer/tokenizer.h"', True),
+    ("src/session/a.cc", '#include "chat_template/prompt.h"', True),
+    ("src/chat_template/a.cc", '#include "io/json_file.h"', True),
+    ("src/chat_template/a.cc", '#include "tokenizer/tokenizer.h"', False),
+    ("src/tokenizer/a.cc", '#include "chat_template/prompt.h"', False),
     ("src/cli/a.cc", '#include "session/session.h"', True),
     ("src/cli/a.cc", '#include "tests/util.h"', False),
     ("src/engine/a.cc", '#include "parity/x.h"', False),
