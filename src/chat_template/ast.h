@@ -142,7 +142,8 @@ struct CallNode : ExpressionNode {
 
 // A filter with its arguments.
 struct FilterStep {
-  const Builtin* filter = nullptr;
+  const Builtin* filter = nullptr;  // null: there is none of that name, which is an error at work
+  std::string name;
   ArgumentNodes arguments;
 };
 
@@ -155,7 +156,8 @@ struct FilterNode : ExpressionNode {
 struct TestNode : ExpressionNode {
   explicit TestNode(int node_line) : ExpressionNode(Kind::kTest, node_line) {}
   ExpressionPtr operand;
-  const Builtin* test = nullptr;
+  const Builtin* test = nullptr;  // null as in FilterStep
+  std::string name;
   ArgumentNodes arguments;
   bool negated = false;
 };

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/str.h"
 #include "chat_template/limits.h"
 #include "chat_template/prompt_testing.h"
 
@@ -59,6 +60,22 @@ TEST(ChatTemplate, UnsupportedConstructsAreNamedByParse) {
     ASSERT_FALSE(parsed.ok()) << source;
     EXPECT_EQ(parsed.status().code(), StatusCode::kUnsupported) << source;
     EXPECT_EQ(parsed.status().message(), std::string("chat template, line 1: ") + message);
+  }
+}
+
+// As in the reference: a branch may be for another program, which has more filters.
+TEST(ChatTemplate, UnknownFiltersInBranchesAreErrorsAtWork) {
+  for (const char* const source :
+       {"{% if x %}{{ 1|from_json }}{% endif %}ok",
+        "{% if not x %}ok{% else %}{{ 1 is foo }}{% endif %}", "{{ 1|from_json if x else 'ok' }}",
+        "{{ 'ok' if not x else 1|from_json }}"}) {
+    EXPECT_EQ(*Rendered(source), "ok");
+    EXPECT_TRUE(ErrorOf(source, {{"x", 1}}).ends_with("' is not supported")) << source;
+  }
+  for (const char* const source :
+       {"{% if x|from_json %}{% endif %}", "{{ 1|from_json }}{{ 1 if 1 }}",
+        "{% if x %}{% endif %}{{ 1 is foo }}", "{% if 0 %}{{ 1|urlize }}{% endif %}"}) {
+    EXPECT_FALSE(ChatTemplate::Parse(source).ok()) << source;
   }
 }
 
@@ -174,8 +191,8 @@ TEST(ChatTemplateLimits, Memory) {
   for (const auto& [source, filter] : cases) {
     const std::string error = ErrorOf(source);
     // Many small parts may reach the limit of the steps first.
-    if (error == prefix + filter + "takes more than 10000000 steps") continue;
-    EXPECT_EQ(error, prefix + filter + want) << source;
+    if (error == StrCat(prefix, filter, "takes more than 10000000 steps")) continue;
+    EXPECT_EQ(error, StrCat(prefix, filter, want)) << source;
   }
 }
 

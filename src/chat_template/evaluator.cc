@@ -199,6 +199,7 @@ Result<Value> Evaluator::Filtered(std::string text, const std::vector<FilterStep
   GDN_ASSIGN_OR_RETURN(Value value, MakeString(std::move(text), runtime_.budget));
   for (const FilterStep& step : filters) {
     GDN_ASSIGN_OR_RETURN(const Arguments arguments, EvaluateArguments(step.arguments));
+    if (step.filter == nullptr) return UnknownName("filter", step.name);
     GDN_ASSIGN_OR_RETURN(value, CallBuiltin(*step.filter, runtime_, value, arguments));
   }
   return value;

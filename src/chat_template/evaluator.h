@@ -32,6 +32,7 @@ class Evaluator {
   class ScopeGuard;
 
   Status CheckLevel() const;
+  static Status UnknownName(std::string_view type, std::string_view name);
 
   // Statements.
   Result<Flow> Execute(const Body& body);

@@ -7,6 +7,11 @@
 
 namespace gdn::jinja {
 
+Status Evaluator::UnknownName(std::string_view type, std::string_view name) {
+  return {StatusCode::kUnsupported,
+          StrCat("the ", type, " '", name.substr(0, 40), "' is not supported")};
+}
+
 // The line of an error is that of the innermost node at work.
 Result<Value> Evaluator::Evaluate(const ExpressionNode& node) {
   const LevelGuard level(*this);
@@ -55,6 +60,7 @@ Result<Value> Evaluator::EvaluateKind(const ExpressionNode& node) {
       const auto& filter = static_cast<const FilterNode&>(node);
       GDN_ASSIGN_OR_RETURN(const Value operand, Evaluate(*filter.operand));
       GDN_ASSIGN_OR_RETURN(const Arguments arguments, EvaluateArguments(filter.step.arguments));
+      if (filter.step.filter == nullptr) return UnknownName("filter", filter.step.name);
       return CallBuiltin(*filter.step.filter, runtime_, operand, arguments);
     }
     case ExpressionNode::Kind::kTest:
@@ -160,6 +166,7 @@ Result<Value> Evaluator::EvaluateSlice(const SliceNode& node) {
 Result<Value> Evaluator::EvaluateTest(const TestNode& node) {
   GDN_ASSIGN_OR_RETURN(const Value operand, Evaluate(*node.operand));
   GDN_ASSIGN_OR_RETURN(const Arguments arguments, EvaluateArguments(node.arguments));
+  if (node.test == nullptr) return UnknownName("test", node.name);
   GDN_ASSIGN_OR_RETURN(const Value result, CallBuiltin(*node.test, runtime_, operand, arguments));
   return Value(Truth(result) != node.negated);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens to a tree. Expressions and statements have a source each.
+// Tokens to a tree. Statements, operators and primaries have a source each.
 #pragma once
 
 #include <memory>
@@ -71,6 +71,8 @@ class Parser {
   bool AtTupleEnd() const;
   Result<ArgumentNodes> CallArguments();
   Result<FilterStep> Filter();
+  // For a filter or test that does not exist.
+  Status Unknown(int line, std::string_view type, const std::string& name);
   Result<bool> CompareOperator(CompareOp& op);
   ExpressionResult Finish(ExpressionPtr node, int tallest) const;
 
@@ -102,6 +104,10 @@ class Parser {
   int level_ = 0;
   int loops_ = 0;  // around the current statement, within its macro
   std::vector<MacroNode*> macros_;
+  // Of unknown filters and tests so far. Within a condition they are errors only when the render
+  // gets there, as in the reference: templates call filters of other programs in branches for
+  // those.
+  std::vector<Status> unknown_;
   Budget budget_;  // of the constants
 };
 

@@ -16,7 +16,7 @@
 namespace gdn {
 namespace {
 
-const std::string kFolder = GDN_SOURCE_DIR "/tests/chat_templates";
+const std::string kFolder = GDN_SOURCE_DIR "/tests/data/chat_templates";
 
 nlohmann::ordered_json ReadRows(const std::string& path) {
   const auto text = ReadFile(path, size_t{1} << 24);
@@ -73,7 +73,7 @@ std::string TestName(const testing::TestParamInfo<std::string>& parameter) {
 
 INSTANTIATE_TEST_SUITE_P(All, RealTemplate, testing::ValuesIn(TemplateNames()), TestName);
 
-TEST(RealTemplates, AreThere) { EXPECT_EQ(TemplateNames().size(), 18U); }
+TEST(RealTemplates, AreThere) { EXPECT_EQ(TemplateNames().size(), 19U); }
 
 }  // namespace
 }  // namespace gdn

@@ -22,7 +22,7 @@ Result<std::string> RenderSnippet(const std::string& source,
 }
 
 TEST(Snippets, EqualTheReferences) {
-  const auto text = ReadFile(GDN_SOURCE_DIR "/tests/chat_templates/snippets.json", 1 << 24);
+  const auto text = ReadFile(GDN_SOURCE_DIR "/tests/data/chat_templates/snippets.json", 1 << 24);
   ASSERT_TRUE(text.ok()) << text.status().message();
   const auto rows = ParseOrderedJson(*text, "snippets.json");
   ASSERT_TRUE(rows.ok()) << rows.status().message();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what the tests of src/chat_template expect, below tests/chat_templates/.
+"""Writes what the tests of src/chat_template expect, below tests/data/chat_templates/.
 
 usage: make_expectations.py FOLDER
 
