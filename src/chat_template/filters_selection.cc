@@ -36,7 +36,8 @@ Result<Value> MapAttribute(Runtime& runtime, const SequencePtr& items, const Arg
   for (const Value& item : items->items) {
     GDN_RETURN_IF_ERROR(runtime.budget.Spend(1));
     GDN_ASSIGN_OR_RETURN(Value value, AttributeOf(item, attribute, runtime));
-    out.push_back(value.is_undefined() && fallback != nullptr ? *fallback : std::move(value));
+    if (value.is_undefined() && fallback != nullptr) value = *fallback;
+    out.push_back(std::move(value));
   }
   return MakeIterator(std::move(out), runtime.budget);
 }
