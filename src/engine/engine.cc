@@ -48,6 +48,10 @@ Result<RunLimits> Engine::Limits(const ModelConfig& model, const EngineConfig& c
   if (config.num_snapshots < 0) {
     return InvalidArgument(StrCat("num_snapshots is ", config.num_snapshots, ", want it >= 0"));
   }
+  if (config.snapshot_interval < kKvBlockSize || config.snapshot_interval % kKvBlockSize != 0) {
+    return InvalidArgument(StrCat("snapshot_interval is ", config.snapshot_interval,
+                                  ", want a multiple of ", kKvBlockSize));
+  }
   if (config.prefill_tokens < kChunkSize || config.prefill_tokens % kChunkSize != 0) {
     return InvalidArgument(
         StrCat("prefill_tokens is ", config.prefill_tokens, ", want a multiple of ", kChunkSize));

@@ -26,6 +26,10 @@ struct EngineConfig {
   // States of earlier prompts to keep, each as large as a running request's: what a prompt that
   // begins like one of them starts from. 0: none, and no prefix is reused.
   int64_t num_snapshots = 0;
+  // Between a prompt's beginning and its end, states are kept at multiples of so many tokens,
+  // itself a multiple of kKvBlockSize: what a prompt that leaves an earlier one there has to
+  // compute again.
+  int64_t snapshot_interval = 512;
   // Tokens whose keys and values there is room for, of running requests and earlier prompts
   // together, at least context_tokens; 0: max_seqs * context_tokens. With less, a request may have
   // to give up its memory for one that came before it, and go on later.
@@ -104,6 +108,7 @@ class Engine {
   void Preempt(Sequence& sequence);
   void Schedule();
   int64_t SliceTokens(const Sequence& sequence, int64_t budget) const;
+  int64_t NextSnapshot(const Sequence& sequence) const;
   void Remember(Sequence& sequence);
   void Release(Sequence& sequence);
 

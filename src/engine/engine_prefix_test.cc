@@ -48,6 +48,33 @@ TEST(EnginePrefix, PromptsThatDifferNearTheirEnd) {  // llama.cpp 24714
   }
 }
 
+// Whatever the slices: the states that a prompt leaves behind are those at multiples of the
+// interval and at its last two blocks, and another prompt starts from the last one that they share.
+TEST(EnginePrefix, SnapshotsLieAtMultiplesOfTheInterval) {
+  const std::vector<int32_t> prompt = RandomTokens(900, 6);  // 14 blocks
+  for (const int64_t prefill_tokens : {64, 192, 512}) {
+    for (const int64_t interval : {64, 128, 256, 512}) {
+      for (const int64_t common : {63, 64, 300, 511, 512, 700, 840, 899}) {
+        WitnessHarness h({.context_tokens = 1000,
+                          .max_seqs = 2,
+                          .prefill_tokens = prefill_tokens,
+                          .num_snapshots = 20,
+                          .snapshot_interval = interval});
+        h.Submit(RandomTokens(150, 8), 4);  // 2 blocks, and slices that end elsewhere
+        h.Run(prompt, 2);
+        EXPECT_EQ(h.engine->prefix_cache().num_used_snapshots(), 2 + 12 * 64 / interval + 2);
+        const int64_t want = common >= 832 ? common / 64 * 64 : common / interval * interval;
+        std::vector<int32_t> other(prompt.begin(), prompt.begin() + common);
+        other.push_back((prompt[static_cast<size_t>(common)] + 1) % WitnessModel::kVocab);
+        const Answer answer = h.Run(other, 3);
+        EXPECT_EQ(answer.num_cached, want) << common << " of interval " << interval;
+        EXPECT_EQ(answer.tokens, AnswerAlone(other, 3));
+        h.ExpectNothingMissing();
+      }
+    }
+  }
+}
+
 TEST(EnginePrefix, OffWithoutSnapshots) {
   WitnessHarness h({.context_tokens = 1000});
   const std::vector<int32_t> prompt = RandomTokens(200, 5);

@@ -118,17 +118,22 @@ void Engine::GrowRunning() {
 }
 
 // A slice that does not end its prompt ends at a chunk's end, so that slicing changes no bit; and
-// at the prompt's last two, whose states the next turn may start from.
+// where a snapshot is to be taken.
 int64_t Engine::SliceTokens(const Sequence& s, int64_t budget) const {
   const int64_t left = s.num_prompt_tokens - s.num_computed_tokens;
-  int64_t slice = left <= budget ? left : budget / kChunkSize * kChunkSize;
-  if (!cache_.enabled()) return slice;
+  const int64_t slice = left <= budget ? left : budget / kChunkSize * kChunkSize;
+  return cache_.enabled() ? std::min(slice, NextSnapshot(s) - s.num_computed_tokens) : slice;
+}
+
+// The first token after what is computed where the state is kept, or the prompt's end.
+int64_t Engine::NextSnapshot(const Sequence& s) const {
+  const int64_t interval = config_.snapshot_interval;
   const int64_t last = s.num_prompt_tokens / kKvBlockSize * kKvBlockSize;
+  int64_t next = std::min(s.num_prompt_tokens, (s.num_computed_tokens / interval + 1) * interval);
   for (const int64_t end : {last, last - kKvBlockSize}) {
-    const int64_t before = end - s.num_computed_tokens;
-    if (before > 0) slice = std::min(slice, before);
+    if (end > s.num_computed_tokens) next = std::min(next, end);
   }
-  return slice;
+  return next;
 }
 
 void Engine::Schedule() {
@@ -150,7 +155,8 @@ void Engine::Schedule() {
   }
 }
 
-// After a slice of a prompt: its whole blocks become nodes of the cache, its state a snapshot.
+// After a slice of a prompt: its whole blocks become nodes of the cache, and its state a snapshot
+// at the prompt's last two blocks and at multiples of the interval.
 void Engine::Remember(Sequence& s) {
   if (!cache_.enabled()) return;
   constexpr auto kBlock = static_cast<size_t>(kKvBlockSize);
@@ -166,6 +172,7 @@ void Engine::Remember(Sequence& s) {
   }
   if (s.num_computed_tokens % kKvBlockSize != 0) return;
   const bool tail = s.num_node_blocks >= s.num_prompt_tokens / kKvBlockSize - 1;
+  if (!tail && s.num_computed_tokens % config_.snapshot_interval != 0) return;
   const int32_t slot = cache_.TakeSnapshot(
       s.node, tail ? PrefixCache::SnapshotKind::kTail : PrefixCache::SnapshotKind::kInner);
   if (slot != 0) model_->CopyState(s.state_slot, slot);

@@ -244,6 +244,9 @@ TEST(Engine, RefusesAConfigThatCannotBe) {
   EXPECT_FALSE(Engine::Limits(model, {.context_tokens = -1}).ok());
   EXPECT_FALSE(Engine::Limits(model, {.max_seqs = 0}).ok());
   EXPECT_FALSE(Engine::Limits(model, {.prefill_tokens = 65}).ok());
+  EXPECT_EQ(Engine::Limits(model, {.snapshot_interval = 100}).status().message(),
+            "snapshot_interval is 100, want a multiple of 64");
+  EXPECT_FALSE(Engine::Limits(model, {.snapshot_interval = 0}).ok());
   EXPECT_EQ(Engine::Limits(model, {}).value().max_positions, 100);
 }
 
