@@ -71,7 +71,8 @@ Status Tokenize(const CLI::App& command, const TokenizeOptions& options) {
   GDN_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Load(options.model_dir));
   if (command.count("--decode") > 0) return Decode(tokenizer, options);
   GDN_ASSIGN_OR_RETURN(const std::string text, ReadPrompt(command, options.prompt));
-  GDN_ASSIGN_OR_RETURN(const std::vector<int32_t> ids, tokenizer.Encode(text, !options.plain));
+  GDN_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
+                       tokenizer.Encode(text, {.parse_special = !options.plain}));
   options.json ? PrintJson(tokenizer, ids) : PrintTable(tokenizer, ids);
   return OkStatus();
 }

@@ -148,7 +148,8 @@ Result<Tokenizer> Tokenizer::Parse(std::string_view json_text, const std::string
   }
 }
 
-Result<std::vector<int32_t>> Tokenizer::Encode(std::string_view utf8, bool parse_special) const {
+Result<std::vector<int32_t>> Tokenizer::Encode(std::string_view utf8,
+                                               const EncodeOptions& options) const {
   if (utf8.size() > kMaxTextBytes) {
     return InvalidArgument(StrCat("text has ", HumanBytes(utf8.size()), ", must have at most ",
                                   HumanBytes(kMaxTextBytes)));
@@ -156,9 +157,10 @@ Result<std::vector<int32_t>> Tokenizer::Encode(std::string_view utf8, bool parse
   if (const size_t at = FindInvalidUtf8(utf8); at != std::string_view::npos) {
     return InvalidArgument(StrCat("text is not valid UTF-8 at byte ", at));
   }
-  Impl::Work work{MatchScratch(utf8.size()), {}, impl_->surround.before};
-  if (!parse_special || impl_->raw_tokens.empty()) {
-    const Status status = impl_->EncodeBetweenRaw(utf8, parse_special, work);
+  Impl::Work work{MatchScratch(utf8.size()), {}, {}};
+  if (options.surround) work.ids = impl_->surround.before;
+  if (!options.parse_special || impl_->raw_tokens.empty()) {
+    const Status status = impl_->EncodeBetweenRaw(utf8, options.parse_special, work);
     if (!status.ok()) return InFile(impl_->file_name, status);
   } else {
     for (const auto& span : impl_->raw_tokens.Find(utf8)) {
@@ -167,11 +169,13 @@ Result<std::vector<int32_t>> Tokenizer::Encode(std::string_view utf8, bool parse
         continue;
       }
       const Status status = impl_->EncodeBetweenRaw(utf8.substr(span.begin, span.end - span.begin),
-                                                    parse_special, work);
+                                                    options.parse_special, work);
       if (!status.ok()) return InFile(impl_->file_name, status);
     }
   }
-  work.ids.insert(work.ids.end(), impl_->surround.after.begin(), impl_->surround.after.end());
+  if (options.surround) {
+    work.ids.insert(work.ids.end(), impl_->surround.after.begin(), impl_->surround.after.end());
+  }
   return std::move(work.ids);
 }
 

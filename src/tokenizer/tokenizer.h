@@ -15,6 +15,15 @@
 
 namespace gdn {
 
+struct EncodeOptions {
+  // Added tokens that stand in the text become their ids; without, they are plain text, whatever
+  // their flags: for text of a client.
+  bool parse_special = true;
+  // Adds the tokens that the file's TemplateProcessing puts around a text, if any; a rendered chat
+  // template brings its own.
+  bool surround = true;
+};
+
 // A const Tokenizer may be used from any number of threads.
 class Tokenizer {
  public:
@@ -33,11 +42,10 @@ class Tokenizer {
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  // With parse_special, added tokens that stand in the text become their ids; without, they are
-  // plain text, whatever their flags: for text of a client. The tokens that the file's
-  // TemplateProcessing adds, if any, are added in both cases. Errors (kInvalidArgument): text that
-  // is not UTF-8 or larger than 256 MiB, a byte without a token, a pattern too costly for the text.
-  Result<std::vector<int32_t>> Encode(std::string_view utf8, bool parse_special = true) const;
+  // Errors (kInvalidArgument): text that is not UTF-8 or larger than 256 MiB, a byte without a
+  // token, a pattern too costly for the text.
+  Result<std::vector<int32_t>> Encode(std::string_view utf8,
+                                      const EncodeOptions& options = {}) const;
 
   // Appends the bytes of a token, which may be part of a character. An id without a token, or with
   // skip_special a special one, has none.

@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   gdn::AppendLossyUtf8(text, valid);
   if (valid != text) GDN_CHECK(!tokenizer->Encode(text).ok());
   for (const bool parse_special : {true, false}) {
-    const auto ids = tokenizer->Encode(valid, parse_special);
+    const auto ids = tokenizer->Encode(valid, {.parse_special = parse_special});
     if (!ids.ok()) continue;
     gdn::Utf8Assembler assembler;
     std::string streamed;

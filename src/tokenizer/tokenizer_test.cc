@@ -27,7 +27,7 @@ Tokenizer Make(const json& file) {
 }
 
 Ids Encode(const Tokenizer& tokenizer, std::string_view text, bool parse_special = true) {
-  const auto ids = tokenizer.Encode(text, parse_special);
+  const auto ids = tokenizer.Encode(text, {.parse_special = parse_special});
   EXPECT_TRUE(ids.ok()) << ids.status().message();
   return ids.ok() ? *ids : Ids();
 }
@@ -172,6 +172,9 @@ TEST(Tokenizer, TemplateSurroundsEveryText) {
   const Tokenizer tokenizer = Make(file);
   EXPECT_THAT(Encode(tokenizer, "ab"), ElementsAre(300, 256, 301));
   EXPECT_THAT(Encode(tokenizer, ""), ElementsAre(300, 301));
+  const auto bare = tokenizer.Encode("ab", {.surround = false});
+  ASSERT_TRUE(bare.ok());
+  EXPECT_THAT(*bare, ElementsAre(256));
 }
 
 TEST(Tokenizer, RefusesTextThatIsNotUtf8) {
