@@ -92,7 +92,7 @@ Engine::Engine(std::unique_ptr<Model> model, const EngineConfig& config, const R
   running_.reserve(static_cast<size_t>(limits.max_seqs));
 }
 
-Result<RequestId> Engine::Submit(Request request) {
+Status Engine::Validate(const Request& request) const {
   const auto num_prompt = static_cast<int64_t>(request.prompt.size());
   if (num_prompt == 0) return InvalidArgument("prompt is empty, want at least one token");
   if (num_prompt >= limits_.max_positions) {
@@ -117,7 +117,12 @@ Result<RequestId> Engine::Submit(Request request) {
     return InvalidArgument(
         StrCat("number of top logits is ", request.num_top_logits, ", want 0 to ", kMaxTopLogits));
   }
-  GDN_RETURN_IF_ERROR(ValidateSamplingParams(request.sampling, model_->config().vocab_size));
+  return ValidateSamplingParams(request.sampling, model_->config().vocab_size);
+}
+
+Result<RequestId> Engine::Submit(Request request) {
+  GDN_RETURN_IF_ERROR(Validate(request));
+  const auto num_prompt = static_cast<int64_t>(request.prompt.size());
   const int64_t room = limits_.max_positions - num_prompt;
   const int64_t max_tokens = num_prompt + std::min(request.max_new_tokens, room);
   Sampler sampler(request.sampling,

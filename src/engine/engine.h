@@ -69,9 +69,11 @@ class Engine {
   const Model& model() const { return *model_; }
   const RunLimits& limits() const { return limits_; }
 
-  // Queues a request. Errors: kInvalidArgument for an empty prompt, a token outside the vocabulary,
-  // a prompt that leaves no room in the context, bad sampling parameters, min_new_tokens below 0,
-  // or num_top_logits outside 0..kMaxTopLogits.
+  // Errors: kInvalidArgument for an empty prompt, a token outside the vocabulary, a prompt that
+  // leaves no room in the context, bad sampling parameters, min_new_tokens below 0, or
+  // num_top_logits outside 0..kMaxTopLogits. Safe from any thread at any time.
+  Status Validate(const Request& request) const;
+  // Queues a request. Errors: those of Validate.
   Result<RequestId> Submit(Request request);
   // Ends a request; its event comes with the next Step. Unknown ids are ignored.
   void Cancel(RequestId id);
@@ -81,6 +83,8 @@ class Engine {
   // served. sink is called for each new token and each end. Allocates nothing per token.
   Status Step(FunctionRef<void(const TokenEvent&)> sink);
 
+  int64_t num_running() const { return static_cast<int64_t>(running_.size()); }
+  int64_t num_waiting() const { return static_cast<int64_t>(waiting_.size()); }
   // What no request holds; equal to the capacity when none is left.
   int64_t num_free_slots() const { return slots_.num_free(); }
   int64_t num_free_blocks() const { return cache_.num_available_blocks(); }
