@@ -24,7 +24,7 @@ LAYERS = {
     "parity": {"base", "tensor", "backend", "ops", "io"},
     "model": {"base", "tensor", "backend", "ops", "io"},
     "engine": {"base", "tensor", "backend", "ops", "model"},
-    "session": {"base", "tensor", "backend", "ops", "model", "engine", "tokenizer",
+    "session": {"base", "tensor", "backend", "io", "ops", "model", "engine", "tokenizer",
                 "chat_template"},
     "bench": {"base", "tensor", "backend", "ops", "io", "model", "engine", "parity"},
     "server": {"base", "tensor", "backend", "ops", "model", "engine", "session"},

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "base/str.h"
 #include "base/system_info.h"
+#include "session/inbox.h"
 #include "session/stop_matcher.h"
-#include "tokenizer/utf8_assembler.h"
+#include "session/stream_state.h"
 
 namespace gdn {
 namespace {
@@ -36,12 +38,12 @@ Status CheckMemory(const SessionOptions& options, const ModelConfig& config) {
 
 }  // namespace
 
-Session::Session(std::unique_ptr<ThreadPool> pool, Tokenizer tokenizer,
-                 std::unique_ptr<Engine> engine, double load_ms)
+Session::Session(std::unique_ptr<ThreadPool> pool, Tokenizer tokenizer, ChatFormat chat_format,
+                 const SamplingDefaults& sampling_defaults)
     : pool_(std::move(pool)),
       tokenizer_(std::move(tokenizer)),
-      engine_(std::move(engine)),
-      load_ms_(load_ms) {}
+      chat_format_(std::move(chat_format)),
+      sampling_defaults_(sampling_defaults) {}
 
 Result<std::unique_ptr<Session>> Session::Load(const SessionOptions& options,
                                                LoadProgress progress) {
@@ -49,77 +51,77 @@ Result<std::unique_ptr<Session>> Session::Load(const SessionOptions& options,
   GDN_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(options.model_dir));
   GDN_RETURN_IF_ERROR(CheckMemory(options, config));
   GDN_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(options.model_dir));
-  auto pool = std::make_unique<ThreadPool>(options.num_threads);
+  GDN_ASSIGN_OR_RETURN(ChatFormat chat_format, ChatFormat::Load(options.model_dir));
+  GDN_ASSIGN_OR_RETURN(const SamplingDefaults sampling, LoadSamplingDefaults(options.model_dir));
+  std::unique_ptr<Session> session(new Session(std::make_unique<ThreadPool>(options.num_threads),
+                                               std::move(tokenizer), std::move(chat_format),
+                                               sampling));
   GDN_ASSIGN_OR_RETURN(std::unique_ptr<Model> model,
-                       LoadModel(options.model_dir, options.model, *pool, progress));
+                       LoadModel(options.model_dir, options.model, *session->pool_, progress));
+  session->model_ = model.get();
   GDN_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
                        Engine::Create(std::move(model), options.engine));
-  return std::unique_ptr<Session>(new Session(std::move(pool), std::move(tokenizer),
-                                              std::move(engine), MillisecondsSince(start)));
+  session->limits_ = engine->limits();
+  session->stop_token_ids_ = config.eos_token_ids;
+  const std::optional<int32_t> eos =
+      session->tokenizer_.TokenToId(session->chat_format_.eos_token());
+  if (eos.has_value() &&
+      std::ranges::find(session->stop_token_ids_, *eos) == session->stop_token_ids_.end()) {
+    session->stop_token_ids_.push_back(*eos);
+  }
+  GDN_ASSIGN_OR_RETURN(session->loop_, EngineLoop::Start(std::move(engine), session->tokenizer_));
+  session->load_ms_ = MillisecondsSince(start);
+  return session;
 }
 
-Result<Completion> Session::Complete(std::string_view prompt, const GenerationParams& params,
-                                     FunctionRef<void(std::string_view piece)> on_text,
-                                     FunctionRef<bool()> keep_going) {
+Result<std::unique_ptr<Stream>> Session::Submit(std::string_view prompt,
+                                                const GenerationParams& params) {
   GDN_ASSIGN_OR_RETURN(std::vector<int32_t> tokens, tokenizer_.Encode(prompt));
-  return CompleteTokens(std::move(tokens), params, on_text, keep_going);
+  return SubmitPrompt(std::move(tokens), params, ReasoningStart::kNever);
 }
 
-Result<Completion> Session::CompleteTokens(std::vector<int32_t> prompt_tokens,
-                                           const GenerationParams& params,
-                                           FunctionRef<void(std::string_view piece)> on_text,
-                                           FunctionRef<bool()> keep_going) {
-  Completion out;
-  out.prompt_tokens = std::move(prompt_tokens);
+Result<std::unique_ptr<Stream>> Session::SubmitTokens(std::vector<int32_t> prompt,
+                                                      const GenerationParams& params) {
+  return SubmitPrompt(std::move(prompt), params, ReasoningStart::kNever);
+}
+
+Result<std::unique_ptr<Stream>> Session::SubmitChat(const ChatRequest& request,
+                                                    const GenerationParams& params) {
+  GDN_ASSIGN_OR_RETURN(const ChatPrompt prompt, chat_format_.BuildPrompt(request));
+  GDN_ASSIGN_OR_RETURN(std::vector<int32_t> tokens,
+                       tokenizer_.Encode(prompt.text, {.surround = false}));
+  return SubmitPrompt(std::move(tokens), params, prompt.reasoning);
+}
+
+Result<std::unique_ptr<Stream>> Session::SubmitPrompt(std::vector<int32_t> prompt,
+                                                      const GenerationParams& params,
+                                                      ReasoningStart reasoning) {
   GDN_RETURN_IF_ERROR(ValidateStopStrings(params.stop));
-  Request request{.prompt = out.prompt_tokens,
+  if (params.num_completions < 1 || params.num_completions > kMaxCompletions) {
+    return InvalidArgument(StrCat("number of completions is ", params.num_completions,
+                                  ", want 1 to ", kMaxCompletions));
+  }
+  Request request{.prompt = std::move(prompt),
                   .max_new_tokens = params.max_new_tokens,
                   .sampling = params.sampling,
                   .num_top_logits = params.num_top_logits,
                   .log_probs = params.log_probs,
-                  .min_new_tokens = params.min_new_tokens};
-  if (params.stop_at_eos) request.stop_token_ids = engine_->model().config().eos_token_ids;
-  GDN_ASSIGN_OR_RETURN(const RequestId id, engine_->Submit(std::move(request)));
-  Utf8Assembler assembler;
-  StopMatcher matcher(params.stop);
-  std::string bytes;
-  Status error;
-  const auto emit = [&](const std::string& piece) {
-    if (piece.empty()) return;
-    out.text += piece;
-    on_text(piece);
-  };
-  const Clock::time_point start = Clock::now();
-  const auto on_event = [&](const TokenEvent& event) {
-    if (matcher.stopped()) return;  // the end of a request whose text has ended already
-    out.finish = event.finish;
-    if (event.finish == FinishReason::kError) error = event.error;
-    if (event.token < 0) return;
-    out.tokens.push_back(event.token);
-    out.num_cached_tokens = event.num_cached_tokens;
-    if (params.log_probs) {
-      out.log_probs.push_back(static_cast<double>(event.logit) - event.log_sum_exp);
-    }
-    if (!event.top_logits.empty()) {
-      out.top_logits.emplace_back(event.top_logits.begin(), event.top_logits.end());
-    }
-    (out.tokens.size() == 1 ? out.prompt_ms : out.gen_ms) = MillisecondsSince(start);
-    bytes.clear();
-    tokenizer_.AppendTokenBytes(event.token, /*skip_special=*/true, bytes);
-    emit(matcher.Append(assembler.Append(bytes)));
-    if (!matcher.stopped()) return;
-    out.finish = FinishReason::kStop;
-    if (event.finish == FinishReason::kNone) engine_->Cancel(id);
-  };
-  while (engine_->HasWork()) {
-    if (!keep_going()) engine_->Cancel(id);
-    GDN_RETURN_IF_ERROR(engine_->Step(on_event));
+                  .min_new_tokens = params.min_new_tokens,
+                  .priority = params.priority};
+  if (params.stop_at_eos) request.stop_token_ids = stop_token_ids_;
+  GDN_RETURN_IF_ERROR(loop_->Validate(request));
+  auto state = std::make_shared<StreamState>();
+  state->inbox = loop_->inbox();
+  state->prompt_tokens = request.prompt;
+  state->submitted = Clock::now();
+  state->num_unended = params.num_completions;
+  Job job{.stop = params.stop, .reasoning = reasoning, .stream = state};
+  for (int64_t i = 0; i < params.num_completions; ++i) {
+    job.requests.push_back(request);
+    job.requests.back().sampling.seed += static_cast<uint64_t>(i);
   }
-  GDN_RETURN_IF_ERROR(error);
-  if (!matcher.stopped()) emit(matcher.Append(assembler.Flush()));
-  emit(matcher.Flush());
-  out.gen_ms = out.tokens.size() > 1 ? out.gen_ms - out.prompt_ms : 0;
-  return out;
+  loop_->Submit(std::move(job));
+  return std::make_unique<Stream>(std::move(state));
 }
 
 }  // namespace gdn

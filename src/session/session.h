@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text over the engine: a prompt in, text out as it comes.
+// Text over the engine: prompts and conversations in, text out as it comes. A thread of its own
+// drives the engine; requests may be submitted from any thread.
 #pragma once
 
 #include <memory>
@@ -7,10 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/function_ref.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "engine/engine.h"
+#include "session/chat_format.h"
+#include "session/engine_loop.h"
+#include "session/generation.h"
+#include "session/sampling_defaults.h"
+#include "session/stream.h"
 #include "tokenizer/tokenizer.h"
 
 namespace gdn {
@@ -22,58 +27,48 @@ struct SessionOptions {
   EngineConfig engine;
 };
 
-struct GenerationParams {
-  int64_t max_new_tokens = 128;
-  SamplingParams sampling;
-  bool stop_at_eos = true;
-  int64_t num_top_logits = 0;     // largest logits to keep for each generated token
-  bool log_probs = false;         // keep each token's log probability, too
-  int64_t min_new_tokens = 0;     // no end-of-text token before so many
-  std::vector<std::string> stop;  // strings that end the text, which does not hold them
-};
-
-struct Completion {
-  std::vector<int32_t> prompt_tokens;
-  std::vector<int32_t> tokens;  // generated, a stop token included
-  std::string text;             // of the tokens, special ones left out; whole UTF-8 characters
-  // [tokens][num_top_logits], largest first, before temperature and filters.
-  std::vector<std::vector<TokenLogit>> top_logits;
-  std::vector<double> log_probs;  // [tokens] natural logs, before temperature and filters
-  int64_t num_cached_tokens = 0;  // of the prompt, from earlier requests
-  FinishReason finish = FinishReason::kNone;
-  double prompt_ms = 0;  // until the first token was there
-  double gen_ms = 0;     // for the tokens after the first
-};
-
 class Session {
  public:
-  // Checks that the memory is there, then loads tokenizer and model.
+  // Checks that the memory is there, then loads tokenizer, chat template and model.
   static Result<std::unique_ptr<Session>> Load(const SessionOptions& options,
                                                LoadProgress progress);
 
+  // Queues a request and returns at once. The prompt of a text may hold special tokens by name;
+  // tokens may be any of the model's vocabulary.
+  // Errors: kInvalidArgument for what Engine::Validate refuses, bad stop strings, or a number of
+  // completions outside its range.
+  Result<std::unique_ptr<Stream>> Submit(std::string_view prompt, const GenerationParams& params);
+  Result<std::unique_ptr<Stream>> SubmitTokens(std::vector<int32_t> prompt,
+                                               const GenerationParams& params);
+  // The assistant's next message. Errors: those of ChatFormat::BuildPrompt, too.
+  Result<std::unique_ptr<Stream>> SubmitChat(const ChatRequest& request,
+                                             const GenerationParams& params);
+
   const Tokenizer& tokenizer() const { return tokenizer_; }
-  const Engine& engine() const { return *engine_; }
+  const ChatFormat& chat_format() const { return chat_format_; }
+  const SamplingDefaults& sampling_defaults() const { return sampling_defaults_; }
+  const Model& model() const { return *model_; }
+  const RunLimits& limits() const { return limits_; }
+  EngineStats stats() const { return loop_->stats(); }
   double load_ms() const { return load_ms_; }
 
-  // on_text gets each piece of text, whole characters only. keep_going is asked before every step;
-  // the completion ends as cancelled when it says no.
-  Result<Completion> Complete(std::string_view prompt, const GenerationParams& params,
-                              FunctionRef<void(std::string_view piece)> on_text,
-                              FunctionRef<bool()> keep_going);
-  // The same of a prompt that is tokens already; ids may be any of the model's vocabulary.
-  Result<Completion> CompleteTokens(std::vector<int32_t> prompt_tokens,
-                                    const GenerationParams& params,
-                                    FunctionRef<void(std::string_view piece)> on_text,
-                                    FunctionRef<bool()> keep_going);
-
  private:
-  Session(std::unique_ptr<ThreadPool> pool, Tokenizer tokenizer, std::unique_ptr<Engine> engine,
-          double load_ms);
+  Session(std::unique_ptr<ThreadPool> pool, Tokenizer tokenizer, ChatFormat chat_format,
+          const SamplingDefaults& sampling_defaults);
 
-  std::unique_ptr<ThreadPool> pool_;  // outlives the engine's model
+  Result<std::unique_ptr<Stream>> SubmitPrompt(std::vector<int32_t> prompt,
+                                               const GenerationParams& params,
+                                               ReasoningStart reasoning);
+
+  std::unique_ptr<ThreadPool> pool_;  // outlives the model
   Tokenizer tokenizer_;
-  std::unique_ptr<Engine> engine_;
-  double load_ms_;
+  ChatFormat chat_format_;
+  SamplingDefaults sampling_defaults_;
+  std::vector<int32_t> stop_token_ids_;
+  const Model* model_ = nullptr;  // the engine's
+  RunLimits limits_;
+  double load_ms_ = 0;
+  std::unique_ptr<EngineLoop> loop_;  // its thread ends before all that it uses
 };
 
 }  // namespace gdn

@@ -5,20 +5,13 @@
 #include <utility>
 
 #include "base/str.h"
+#include "session/partial_match.h"
 
 namespace gdn {
 namespace {
 
 constexpr size_t kMaxStops = 64;
 constexpr size_t kMaxStopBytes = 1024;
-
-// Bytes at the end of text with which stop may begin.
-size_t OpenBytes(std::string_view text, std::string_view stop) {
-  for (size_t count = std::min(text.size(), stop.size() - 1); count > 0; --count) {
-    if (text.ends_with(stop.substr(0, count))) return count;
-  }
-  return 0;
-}
 
 }  // namespace
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/chat_format.h"
+
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "base/str.h"
+#include "chat_template/prompt.h"
+#include "io/json_file.h"
+#include "io/read_file.h"
+
+namespace gdn {
+namespace {
+
+constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
+constexpr size_t kMaxVariables = 256;
+
+// The names that transformers gives to templates.
+constexpr std::array<const char*, 7> kSpecialTokens = {
+    "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+// A token is a text or an object whose content is one.
+const std::string* TokenText(const nlohmann::json& value) {
+  if (value.is_string()) return value.get_ptr<const std::string*>();
+  if (!value.is_object()) return nullptr;
+  const auto content = value.find("content");
+  return content == value.end() ? nullptr : content->get_ptr<const std::string*>();
+}
+
+// The text of the beginning of a reply that the prompt ends with.
+std::string ContinuedText(const ChatRequest& request) {
+  if (!request.continue_final_message || request.messages.empty()) return {};
+  const nlohmann::ordered_json& message = request.messages.back();
+  const auto content = message.find("content");
+  const bool is_text = content != message.end() && content->is_string();
+  // Of a list of parts the last text would do, and it is never inside of reasoning.
+  return is_text ? content->get<std::string>() : " ";
+}
+
+bool HasTools(const ChatRequest& request) {
+  return request.tools.is_array() && !request.tools.empty();
+}
+
+}  // namespace
+
+Status ChatFormat::UseTemplates(const nlohmann::json& value, const std::string& file) {
+  const auto parse = [&](const std::string& source, std::optional<ChatTemplate>& to) {
+    marks_reasoning_ = marks_reasoning_ || source.find("</think>") != std::string::npos;
+    Result<ChatTemplate> parsed = ChatTemplate::Parse(source);
+    if (parsed.ok()) {
+      to = std::move(parsed).value();
+    } else if (status_.ok()) {
+      status_ = {parsed.status().code(), StrCat(file, ": ", parsed.status().message())};
+    }
+  };
+  if (value.is_string()) {
+    parse(value.get_ref<const std::string&>(), default_);
+    source_ = file;
+    return OkStatus();
+  }
+  constexpr const char* kMust = "chat_template must be a text or a list of {name, template}";
+  if (!value.is_array()) return InvalidArgument(StrCat(file, ": ", kMust));
+  for (const nlohmann::json& entry : value) {
+    if (!entry.is_object() || !entry.contains("name") || !entry["name"].is_string() ||
+        !entry.contains("template") || !entry["template"].is_string()) {
+      return InvalidArgument(StrCat(file, ": ", kMust));
+    }
+    const bool is_default = entry["name"] == "default";
+    if (!is_default && entry["name"] != "tool_use") continue;
+    parse(entry["template"].get_ref<const std::string&>(), is_default ? default_ : tool_use_);
+    if (is_default) source_ = file;
+  }
+  return OkStatus();
+}
+
+Result<ChatFormat> ChatFormat::Load(const std::string& dir) {
+  ChatFormat out;
+  nlohmann::json config = nlohmann::json::object();
+  const std::string config_path = dir + "/tokenizer_config.json";
+  if (Exists(config_path)) {
+    GDN_ASSIGN_OR_RETURN(config, ReadJsonFile(config_path));
+    if (!config.is_object()) return InvalidArgument(config_path + ": must be an object");
+  }
+  for (const char* name : kSpecialTokens) {
+    const auto value = config.find(name);
+    if (value == config.end()) continue;
+    if (const std::string* text = TokenText(*value)) out.special_tokens_[name] = *text;
+  }
+  if (const auto eos = out.special_tokens_.find("eos_token"); eos != out.special_tokens_.end()) {
+    out.eos_token_ = eos->get<std::string>();
+  }
+  const std::string template_path = dir + "/chat_template.jinja";
+  if (Exists(template_path)) {
+    GDN_ASSIGN_OR_RETURN(std::string source, ReadFile(template_path, kMaxTemplateBytes));
+    GDN_RETURN_IF_ERROR(out.UseTemplates(nlohmann::json(std::move(source)), template_path));
+  } else if (const auto value = config.find("chat_template");
+             value != config.end() && !value->is_null()) {
+    GDN_RETURN_IF_ERROR(out.UseTemplates(*value, config_path));
+  }
+  return out;
+}
+
+Result<ChatPrompt> ChatFormat::BuildPrompt(const ChatRequest& request) const {
+  if (!status_.ok()) return status_;
+  const std::optional<ChatTemplate>& chosen =
+      HasTools(request) && tool_use_.has_value() ? tool_use_ : default_;
+  if (!chosen.has_value()) {
+    return Unsupported(
+        "the checkpoint has no chat template, want chat_template.jinja or a chat_template in "
+        "tokenizer_config.json");
+  }
+  PromptRequest prompt{.messages = request.messages,
+                       .tools = request.tools,
+                       .documents = request.documents,
+                       .variables = special_tokens_,
+                       .add_generation_prompt = !request.continue_final_message};
+  if (request.variables.is_object()) {
+    if (request.variables.size() > kMaxVariables) {
+      return InvalidArgument(StrCat(request.variables.size(),
+                                    " variables of the chat template, want at most ",
+                                    kMaxVariables));
+    }
+    for (const auto& [name, value] : request.variables.items()) prompt.variables[name] = value;
+  } else if (!request.variables.is_null()) {
+    return InvalidArgument("the variables of the chat template must be an object");
+  }
+  if (request.continue_final_message) prompt.continue_final_message = "content";
+  ChatPrompt out;
+  GDN_ASSIGN_OR_RETURN(out.text, gdn::BuildPrompt(*chosen, prompt));
+  if (marks_reasoning_) out.reasoning = ReasoningStartAfter(out.text, ContinuedText(request));
+  return out;
+}
+
+}  // namespace gdn

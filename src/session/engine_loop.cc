@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/engine_loop.h"
+
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/str.h"
+
+namespace gdn {
+namespace {
+
+void Send(StreamState& stream, Chunk chunk) {
+  chunk.time = std::chrono::steady_clock::now();
+  const std::lock_guard lock(stream.mutex);
+  stream.chunks.push_back(std::move(chunk));
+  stream.changed.notify_all();
+}
+
+}  // namespace
+
+EngineLoop::EngineLoop(std::unique_ptr<Engine> engine, const Tokenizer& tokenizer)
+    : engine_(std::move(engine)), tokenizer_(tokenizer), inbox_(std::make_shared<Inbox>()) {
+  Publish();
+}
+
+Result<std::unique_ptr<EngineLoop>> EngineLoop::Start(std::unique_ptr<Engine> engine,
+                                                      const Tokenizer& tokenizer) {
+  std::unique_ptr<EngineLoop> loop(new EngineLoop(std::move(engine), tokenizer));
+  try {
+    loop->thread_ = std::thread([&self = *loop] { self.Run(); });
+  } catch (const std::system_error& error) {
+    return Internal(StrCat("the engine's thread cannot be started: ", error.what()));
+  }
+  return loop;
+}
+
+EngineLoop::~EngineLoop() {
+  if (!thread_.joinable()) return;
+  inbox_->Stop();
+  thread_.join();
+}
+
+EngineStats EngineLoop::stats() const {
+  const std::lock_guard lock(stats_mutex_);
+  return stats_;
+}
+
+void EngineLoop::Run() {
+  const auto on_event = [this](const TokenEvent& event) { OnEvent(event); };
+  for (;;) {
+    Inbox::Orders orders = inbox_->Take(/*wait=*/!engine_->HasWork());
+    for (Job& job : orders.jobs) Begin(job);
+    for (const uint64_t job : orders.cancelled) Cancel(job);
+    if (orders.stop) break;
+    const Status status = engine_->Step(on_event);
+    if (!status.ok()) EndAll(FinishReason::kError, status);
+    Publish();
+  }
+  EndAll(FinishReason::kCancelled, OkStatus());
+  Publish();
+}
+
+void EngineLoop::Begin(Job& job) {
+  for (size_t i = 0; i < job.requests.size(); ++i) {
+    Request& request = job.requests[i];
+    const bool log_probs = request.log_probs;
+    const auto completion = static_cast<int64_t>(i);
+    const Result<RequestId> id = engine_->Submit(std::move(request));
+    if (!id.ok()) {
+      Send(*job.stream,
+           {.completion = completion, .finish = FinishReason::kError, .error = id.status()});
+      continue;
+    }
+    active_.emplace(*id, Active{.stream = job.stream,
+                                .completion = completion,
+                                .log_probs = log_probs,
+                                .text = {tokenizer_, job.stop, job.reasoning}});
+  }
+}
+
+void EngineLoop::Cancel(uint64_t job) {
+  std::vector<RequestId> ids;
+  for (const auto& [id, active] : active_) {
+    if (active.stream->job == job) ids.push_back(id);
+  }
+  for (const RequestId id : ids) End(id, FinishReason::kCancelled, OkStatus());
+}
+
+void EngineLoop::End(RequestId id, FinishReason finish, const Status& error) {
+  engine_->Cancel(id);
+  OnEvent({.request = id, .finish = finish, .error = error});
+}
+
+void EngineLoop::EndAll(FinishReason finish, const Status& error) {
+  std::vector<RequestId> ids;
+  for (const auto& [id, active] : active_) ids.push_back(id);
+  for (const RequestId id : ids) End(id, finish, error);
+}
+
+void EngineLoop::OnEvent(const TokenEvent& event) {
+  const auto it = active_.find(event.request);
+  if (it == active_.end()) return;  // ended here already, by a stop string or a cancellation
+  Active& active = it->second;
+  Chunk chunk{.completion = active.completion,
+              .token = event.token,
+              .num_cached_tokens = event.num_cached_tokens,
+              .finish = event.finish,
+              .error = event.error};
+  if (event.token >= 0) {
+    ReasoningSplitter::Parts parts = active.text.Append(event.token);
+    chunk.text = std::move(parts.text);
+    chunk.reasoning = std::move(parts.reasoning);
+    chunk.top_logits.assign(event.top_logits.begin(), event.top_logits.end());
+    if (active.log_probs) chunk.log_prob = static_cast<double>(event.logit) - event.log_sum_exp;
+    ++counted_.num_new_tokens;
+    if (!std::exchange(active.has_token, true)) {
+      counted_.num_prompt_tokens += static_cast<int64_t>(active.stream->prompt_tokens.size());
+      counted_.num_cached_tokens += event.num_cached_tokens;
+    }
+  }
+  if (active.text.stopped()) {
+    if (event.finish == FinishReason::kNone) engine_->Cancel(event.request);
+    chunk.finish = FinishReason::kStop;
+  }
+  if (chunk.finish != FinishReason::kNone) {
+    ReasoningSplitter::Parts rest = active.text.Flush();
+    chunk.text += rest.text;
+    chunk.reasoning += rest.reasoning;
+  }
+  const bool ended = chunk.finish != FinishReason::kNone;
+  Send(*active.stream, std::move(chunk));
+  if (ended) active_.erase(it);
+}
+
+void EngineLoop::Publish() {
+  counted_.num_running = engine_->num_running();
+  counted_.num_waiting = engine_->num_waiting();
+  counted_.num_free_slots = engine_->num_free_slots();
+  counted_.num_free_blocks = engine_->num_free_blocks();
+  counted_.num_snapshots = engine_->prefix_cache().num_used_snapshots();
+  counted_.num_preemptions = engine_->num_preemptions();
+  counted_.swapped_bytes = engine_->swapped_bytes();
+  const std::lock_guard lock(stats_mutex_);
+  stats_ = counted_;
+}
+
+}  // namespace gdn

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "session/inbox.h"
+#include "session/stream_state.h"
+
+namespace gdn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How often Collect asks whether to go on while nothing comes.
+constexpr std::chrono::milliseconds kPatience(50);
+
+double MillisecondsBetween(Clock::time_point start, Clock::time_point end) {
+  return std::chrono::duration<double, std::milli>(end - start).count();
+}
+
+void Add(const Chunk& chunk, Clock::time_point submitted, Completion& out) {
+  out.text += chunk.text;
+  out.reasoning += chunk.reasoning;
+  out.finish = chunk.finish;
+  if (chunk.token < 0) return;
+  out.tokens.push_back(chunk.token);
+  out.num_cached_tokens = chunk.num_cached_tokens;
+  if (chunk.log_prob.has_value()) out.log_probs.push_back(*chunk.log_prob);
+  if (!chunk.top_logits.empty()) out.top_logits.push_back(chunk.top_logits);
+  const double since = MillisecondsBetween(submitted, chunk.time);
+  if (out.tokens.size() == 1) {
+    out.prompt_ms = since;
+  } else {
+    out.gen_ms = since - out.prompt_ms;
+  }
+}
+
+}  // namespace
+
+Stream::Stream(std::shared_ptr<StreamState> state) : state_(std::move(state)) {}
+
+Stream::~Stream() {
+  if (!ended()) Cancel();
+}
+
+const std::vector<int32_t>& Stream::prompt_tokens() const { return state_->prompt_tokens; }
+
+Clock::time_point Stream::submitted() const { return state_->submitted; }
+
+std::optional<Chunk> Stream::Take() {
+  if (state_->chunks.empty()) return std::nullopt;
+  Chunk chunk = std::move(state_->chunks.front());
+  state_->chunks.pop_front();
+  if (chunk.finish != FinishReason::kNone) --state_->num_unended;
+  return chunk;
+}
+
+std::optional<Chunk> Stream::Next() {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [&] { return !state_->chunks.empty() || state_->num_unended == 0; });
+  return Take();
+}
+
+std::optional<Chunk> Stream::NextFor(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait_for(lock, timeout,
+                           [&] { return !state_->chunks.empty() || state_->num_unended == 0; });
+  return Take();
+}
+
+bool Stream::ended() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->num_unended == 0;
+}
+
+void Stream::Cancel() { state_->inbox->Cancel(state_->job); }
+
+Result<std::vector<Completion>> Collect(Stream& stream, FunctionRef<void(const Chunk&)> on_chunk,
+                                        FunctionRef<bool()> keep_going) {
+  std::vector<Completion> out;
+  Status error;
+  bool cancelled = false;
+  while (!stream.ended()) {
+    if (!cancelled && !keep_going()) {
+      stream.Cancel();
+      cancelled = true;
+    }
+    const std::optional<Chunk> chunk = stream.NextFor(kPatience);
+    if (!chunk.has_value()) continue;
+    if (chunk->finish == FinishReason::kError && error.ok()) error = chunk->error;
+    out.resize(std::max(out.size(), static_cast<size_t>(chunk->completion) + 1));
+    Add(*chunk, stream.submitted(), out[static_cast<size_t>(chunk->completion)]);
+    on_chunk(*chunk);
+  }
+  GDN_RETURN_IF_ERROR(error);
+  return out;
+}
+
+}  // namespace gdn
