@@ -32,6 +32,12 @@ void InstallInterruptHandler() {
   std::signal(SIGTERM, OnSignal);
 }
 
+void RemoveInterruptHandler() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  g_interrupted = 0;
+}
+
 void InstallMappedFileHandler() { std::signal(SIGBUS, OnBusError); }
 
 bool Interrupted() { return g_interrupted != 0; }

@@ -6,6 +6,8 @@ namespace gdn {
 
 void InstallInterruptHandler();
 bool Interrupted();
+// Forgets it; Ctrl-C ends the process again.
+void RemoveInterruptHandler();
 
 // A checkpoint that is cut short while it is mapped raises SIGBUS on the next read of it: says so
 // in one line and ends with exit code 2.

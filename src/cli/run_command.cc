@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// gdn run: one prompt, its continuation on stdout.
+// gdn run: a prompt, what it is continued with on stdout; or a conversation.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "backend/devices.h"
@@ -14,6 +16,8 @@
 #include "cli/interrupt.h"
 #include "cli/number_option.h"
 #include "cli/report.h"
+#include "cli/run_chat.h"
+#include "cli/run_options.h"
 #include "cli/run_output.h"
 #include "cli/sampling_options.h"
 #include "session/session.h"
@@ -22,33 +26,30 @@
 namespace gdn {
 namespace {
 
-struct RunOptions {
-  SessionOptions session;
-  GenerationParams params;
-  PromptOptions prompt;
-  std::string prompt_text;
-  std::string ids_file;
-  std::vector<int32_t> ids;
-  std::string device = "auto";
-  std::string prefill = "auto";
-  std::string log_level = "warning";
-  std::vector<std::string> logit_bias;
-  bool ignore_eos = false;
-  bool verbose = false;
-  bool json = false;
-};
-
-Result<Completion> Complete(const RunOptions& options, Session& session) {
-  const auto print = [&](std::string_view piece) {
-    if (options.json) return;
-    std::fwrite(piece.data(), 1, piece.size(), stdout);
+// What a prompt is continued with, to stdout.
+Status Complete(const RunOptions& options, Session& session, int& exit_code) {
+  GDN_ASSIGN_OR_RETURN(const std::unique_ptr<Stream> stream,
+                       options.ids_file.empty()
+                           ? session.Submit(options.prompt_text, options.params)
+                           : session.SubmitTokens(options.ids, options.params));
+  InstallInterruptHandler();
+  const bool alone = options.params.num_completions == 1;
+  const auto print = [&](const Chunk& chunk) {
+    if (options.json || !alone) return;
+    std::fwrite(chunk.text.data(), 1, chunk.text.size(), stdout);
     std::fflush(stdout);
   };
-  const auto keep_going = [] { return !Interrupted(); };
-  if (!options.ids_file.empty()) {
-    return session.CompleteTokens(options.ids, options.params, print, keep_going);
+  GDN_ASSIGN_OR_RETURN(const std::vector<Completion> completions,
+                       Collect(*stream, print, [] { return !Interrupted(); }));
+  if (options.json) {
+    PrintJson(session, stream->prompt_tokens(), completions,
+              Name(options.session.model.device.type));
+  } else {
+    PrintTexts(completions);
+    PrintTable(session, stream->prompt_tokens().size(), completions);
   }
-  return session.Complete(options.prompt_text, options.params, print, keep_going);
+  if (completions.front().finish == FinishReason::kCancelled) exit_code = kExitInterrupted;
+  return OkStatus();
 }
 
 // Before the model is loaded: a bad prompt costs no time.
@@ -64,6 +65,16 @@ Status ReadInput(const CLI::App& command, RunOptions& options) {
   return OkStatus();
 }
 
+// As many completions at once as are asked for. A conversation keeps what it has computed.
+void ChooseMemory(const CLI::App& command, RunOptions& options) {
+  options.session.engine.max_seqs = options.params.num_completions;
+  const bool shares = options.chat.enabled || options.params.num_completions > 1;
+  options.session.engine.num_snapshots = shares ? 8 : 0;
+  if (options.chat.enabled && command.count("--predict") == 0) {
+    options.params.max_new_tokens = std::numeric_limits<int32_t>::max();  // what the context has
+  }
+}
+
 Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
   options.params.stop_at_eos = !options.ignore_eos;
   if ((options.params.num_top_logits > 0 || options.params.log_probs) && !options.json) {
@@ -77,7 +88,13 @@ Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
   GDN_ASSIGN_OR_RETURN(options.params.sampling.logit_bias, ParseLogitBias(options.logit_bias));
   GDN_RETURN_IF_ERROR(ValidateSamplingParams(options.params.sampling));
   GDN_RETURN_IF_ERROR(ValidateStopStrings(options.params.stop));
-  GDN_RETURN_IF_ERROR(ReadInput(command, options));
+  ChatRequest conversation;
+  if (options.chat.enabled) {
+    GDN_ASSIGN_OR_RETURN(conversation, ReadConversation(command, options));
+  } else {
+    GDN_RETURN_IF_ERROR(ReadInput(command, options));
+  }
+  ChooseMemory(command, options);
 
   InstallMappedFileHandler();
   ProgressLine progress("loading");
@@ -86,18 +103,11 @@ Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
                          progress.Update(done, total);
                        }));
   progress.Finish();
-  // Only now: an interrupted load has nothing to end in order.
-  InstallInterruptHandler();
-  GDN_ASSIGN_OR_RETURN(const Completion completion, Complete(options, *session));
-  if (options.json) {
-    PrintJson(*session, completion, Name(options.session.model.device.type));
-  } else {
-    std::printf("\n");
-    std::fflush(stdout);
-    PrintTable(*session, completion);
-  }
+  TakeDefaults(command, session->sampling_defaults(), options.params.sampling);
+  GDN_RETURN_IF_ERROR(options.chat.enabled
+                          ? RunChat(options, std::move(conversation), *session, exit_code)
+                          : Complete(options, *session, exit_code));
   if (options.verbose) PrintKernels(*session);
-  if (completion.finish == FinishReason::kCancelled) exit_code = kExitInterrupted;
   return OkStatus();
 }
 
@@ -114,6 +124,10 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
   command
       .add_option("--stop", options.params.stop, "End before this text; may be given several times")
       ->allow_extra_args(false);
+  AddNumberOption(command, "--completions", options.params.num_completions,
+                  "Answers to the prompt, each with a seed of its own")
+      ->check(CLI::Range(int64_t{1}, kMaxCompletions))
+      ->capture_default_str();
   AddThreadsOption(command, options.session.num_threads);
   command.add_flag("--ignore-eos", options.ignore_eos, "Go on after an end-of-text token");
   AddDeviceOption(command, options.device);
@@ -123,10 +137,9 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
 }  // namespace
 
 void AddRunCommand(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("run", "Continue a prompt");
+  CLI::App* command = app.add_subcommand("run", "Continue a prompt, or reply to messages");
   const auto options = std::make_shared<RunOptions>();
   options->session.num_threads = NumCores();
-  options->params.sampling = {.temperature = 0.8F, .top_k = 40, .top_p = 0.95F};
   command->add_option("-m,--model", options->session.model_dir, "Checkpoint folder")->required();
   AddPromptOptions(*command, options->prompt);
   command
@@ -134,6 +147,7 @@ void AddRunCommand(CLI::App& app, int& exit_code) {
                    "File with the prompt as token ids in decimal, separated by white space")
       ->excludes("--prompt")
       ->excludes("--file");
+  AddChatOptions(*command, options->chat);
   AddSamplingOptions(*command, options->params.sampling, options->logit_bias);
   AddEngineOptions(*command, *options);
   command->add_flag("--verbose", options->verbose, "Say on stderr which kernel each op ran");

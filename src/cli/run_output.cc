@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_output.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -38,24 +39,54 @@ nlohmann::ordered_json TopLogitsJson(const Completion& c) {
   return rows;
 }
 
-nlohmann::ordered_json ToJson(const Session& session, const Completion& c, const char* device) {
-  // The first generated token comes out of the prompt's own steps.
-  const size_t gen_tokens = c.tokens.empty() ? 0 : c.tokens.size() - 1;
-  nlohmann::ordered_json out = {{"prompt_tokens", c.prompt_tokens},
-                                {"tokens", c.tokens},
-                                {"text", c.text},
-                                {"finish_reason", Name(c.finish)},
-                                {"timings",
-                                 {{"load_ms", session.load_ms()},
-                                  {"prompt_ms", c.prompt_ms},
-                                  {"prompt_tps", PerSecond(c.prompt_tokens.size(), c.prompt_ms)},
-                                  {"gen_ms", c.gen_ms},
-                                  {"gen_tps", PerSecond(gen_tokens, c.gen_ms)},
-                                  {"peak_bytes", PeakMemoryBytes()}}},
-                                {"device", device},
-                                {"kernels", KernelsByOp(session.engine().model().kernels())}};
+nlohmann::ordered_json CompletionJson(const Completion& c) {
+  nlohmann::ordered_json out = {{"tokens", c.tokens}, {"text", c.text}};
+  if (!c.reasoning.empty()) out["reasoning"] = c.reasoning;
+  out["finish_reason"] = Name(c.finish);
   if (!c.top_logits.empty()) out["top_logits"] = TopLogitsJson(c);
   if (!c.log_probs.empty()) out["log_probs"] = c.log_probs;
+  return out;
+}
+
+// Of completions that run at once: their tokens until the last of them had ended.
+struct Times {
+  size_t num_new_tokens = 0;  // without each first one, which comes out of the prompt's own steps
+  double prompt_ms = 0;
+  double gen_ms = 0;
+};
+
+Times TimesOf(const std::vector<Completion>& completions) {
+  Times out;
+  double end_ms = 0;
+  for (const Completion& c : completions) {
+    if (c.tokens.empty()) continue;
+    out.num_new_tokens += c.tokens.size() - 1;
+    out.prompt_ms = out.prompt_ms == 0 ? c.prompt_ms : std::min(out.prompt_ms, c.prompt_ms);
+    end_ms = std::max(end_ms, c.prompt_ms + c.gen_ms);
+  }
+  out.gen_ms = out.num_new_tokens > 0 ? end_ms - out.prompt_ms : 0;
+  return out;
+}
+
+nlohmann::ordered_json ToJson(const Session& session, const std::vector<int32_t>& prompt_tokens,
+                              const std::vector<Completion>& completions, const char* device) {
+  nlohmann::ordered_json out = {{"prompt_tokens", prompt_tokens}};
+  if (completions.size() == 1) {
+    out.update(CompletionJson(completions.front()));
+  } else {
+    out["completions"] = nlohmann::ordered_json::array();
+    for (const Completion& c : completions) out["completions"].push_back(CompletionJson(c));
+  }
+  const Times times = TimesOf(completions);
+  out["cached_tokens"] = completions.front().num_cached_tokens;
+  out["timings"] = {{"load_ms", session.load_ms()},
+                    {"prompt_ms", times.prompt_ms},
+                    {"prompt_tps", PerSecond(prompt_tokens.size(), times.prompt_ms)},
+                    {"gen_ms", times.gen_ms},
+                    {"gen_tps", PerSecond(times.num_new_tokens, times.gen_ms)},
+                    {"peak_bytes", PeakMemoryBytes()}};
+  out["device"] = device;
+  out["kernels"] = KernelsByOp(session.model().kernels());
   return out;
 }
 
@@ -67,21 +98,33 @@ void PrintRow(const char* name, size_t tokens, double milliseconds) {
 
 }  // namespace
 
-void PrintJson(const Session& session, const Completion& c, const char* device) {
-  std::printf("%s\n", ToJson(session, c, device).dump().c_str());
+void PrintJson(const Session& session, const std::vector<int32_t>& prompt_tokens,
+               const std::vector<Completion>& completions, const char* device) {
+  std::printf("%s\n", ToJson(session, prompt_tokens, completions, device).dump().c_str());
+  std::fflush(stdout);
 }
 
-void PrintTable(const Session& session, const Completion& c) {
+void PrintTexts(const std::vector<Completion>& completions) {
+  if (completions.size() == 1) std::printf("\n");
+  for (size_t i = 0; i < completions.size() && completions.size() > 1; ++i) {
+    std::printf("[%zu]\n%s\n", i + 1, completions[i].text.c_str());
+  }
+  std::fflush(stdout);
+}
+
+void PrintTable(const Session& session, size_t num_prompt_tokens,
+                const std::vector<Completion>& completions) {
+  const Times times = TimesOf(completions);
   std::fprintf(stderr, "\n%-12s %8s %10s %12s %10s\n", "", "tokens", "seconds", "tokens/s",
                "ms/token");
-  PrintRow("prompt", c.prompt_tokens.size(), c.prompt_ms);
-  PrintRow("generation", c.tokens.empty() ? 0 : c.tokens.size() - 1, c.gen_ms);
+  PrintRow("prompt", num_prompt_tokens, times.prompt_ms);
+  PrintRow("generation", times.num_new_tokens, times.gen_ms);
   std::fprintf(stderr, "load %.0f ms, peak memory %s\n", session.load_ms(),
                HumanBytes(PeakMemoryBytes()).c_str());
 }
 
 void PrintKernels(const Session& session) {
-  for (const auto& [op, kernel] : KernelsByOp(session.engine().model().kernels())) {
+  for (const auto& [op, kernel] : KernelsByOp(session.model().kernels())) {
     std::fprintf(stderr, "%-26s %s\n", op.c_str(), kernel.c_str());
   }
 }

@@ -21,22 +21,19 @@ bool ParseNumber(std::string_view text, T& out) {
 
 void AddSamplingOptions(CLI::App& command, SamplingParams& sampling,
                         std::vector<std::string>& logit_bias) {
+  // Their defaults are the checkpoint's: TakeDefaults.
   AddNumberOption(command, "--temp", sampling.temperature,
-                  "Temperature; 0 takes the likeliest token")
-      ->capture_default_str();
-  AddNumberOption(command, "--top-k", sampling.top_k, "Sample from the K likeliest tokens; 0: all")
-      ->capture_default_str();
+                  "Temperature; 0 takes the likeliest token (default of this and the next three, "
+                  "and of --repetition-penalty: the checkpoint's, else 0.8, 40, 0.95, 0, 1)");
+  AddNumberOption(command, "--top-k", sampling.top_k, "Sample from the K likeliest tokens; 0: all");
   AddNumberOption(command, "--top-p", sampling.top_p,
-                  "Sample from the likeliest tokens of this probability")
-      ->capture_default_str();
+                  "Sample from the likeliest tokens of this probability");
   AddNumberOption(command, "--min-p", sampling.min_p,
-                  "Drop tokens below this share of the likeliest one")
-      ->capture_default_str();
+                  "Drop tokens below this share of the likeliest one");
   AddNumberOption(command, "--seed", sampling.seed, "The same seed gives the same text")
       ->capture_default_str();
   AddNumberOption(command, "--repetition-penalty", sampling.repetition_penalty,
-                  "Divides the logits of tokens that are there already, in the prompt too; 1: off")
-      ->capture_default_str();
+                  "Divides the logits of tokens that are there already, in the prompt too; 1: off");
   AddNumberOption(command, "--frequency-penalty", sampling.frequency_penalty,
                   "Taken off a token's logit each time that it has been generated; 0: off")
       ->capture_default_str();
@@ -47,6 +44,18 @@ void AddSamplingOptions(CLI::App& command, SamplingParams& sampling,
       .add_option("--logit-bias", logit_bias,
                   "ID=BIAS, added to a token's logit; may be given several times")
       ->allow_extra_args(false);
+}
+
+void TakeDefaults(const CLI::App& command, const SamplingDefaults& defaults,
+                  SamplingParams& sampling) {
+  const auto take = [&](const char* name, auto value, auto& to) {
+    if (command.count(name) == 0) to = value;
+  };
+  take("--temp", defaults.temperature, sampling.temperature);
+  take("--top-k", defaults.top_k, sampling.top_k);
+  take("--top-p", defaults.top_p, sampling.top_p);
+  take("--min-p", defaults.min_p, sampling.min_p);
+  take("--repetition-penalty", defaults.repetition_penalty, sampling.repetition_penalty);
 }
 
 Result<std::vector<TokenBias>> ParseLogitBias(const std::vector<std::string>& words) {
