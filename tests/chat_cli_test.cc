@@ -119,14 +119,23 @@ TEST_F(Cli, RefusesBadConversations) {
   ExpectBadInput(kChat + "-p a --chat-template-kwargs '{'", {"--chat-template-kwargs"});
   ExpectBadInput(kChat + "--messages " + WriteFile(dir_ / "a.json", "[{}]"), {"a.json", "role"});
   ExpectBadInput(kChat + "--messages " + (dir_ / "none.json").string(), {"none.json"});
-  ExpectBadInput(kChat + "--messages " +
-                     WriteFile(dir_ / "b.json", R"([{"role": "tool", "content": "x"}])"),
-                 {"the roles are"});
+  ExpectBadInput(
+      kChat + "--messages " + WriteFile(dir_ / "b.json", R"([{"role": "tool", "content": "x"}])"),
+      {"the roles are"});
   ExpectBadInput(kChat + "-p \"$(printf '\\377')\"", {"UTF-8"});
   ExpectBadInput("run -m " + kTiny + " --chat --ids " + kTiny + "/config.json", {"--ids"});
   const std::string model = CopyOfTiny();
   WriteFile(std::filesystem::path(model) / "chat_template.jinja", "{% if %}");
   ExpectBadInput("run --chat -p a -m " + model, {"chat_template.jinja", "line 1"});
+}
+
+TEST_F(Cli, MemoryIsPlannedWithinALimit) {
+  const Json free = Json::parse(Gdn(kChat + "-p 'Who was he?' --json").out);
+  const Json tight = Json::parse(Gdn(kChat + "-p 'Who was he?' --json --memory 20MiB").out);
+  EXPECT_EQ(free["tokens"], tight["tokens"]);
+  ExpectBadInput(kChat + "-p a --memory 2MiB", {"needs", "weights 3.79 MiB", "2.00 MiB"});
+  ExpectBadInput(kChat + "-p a --memory lots", {"lots", "8GiB"});
+  ExpectBadInput(kChat + "-p a --memory 200%", {"200%", "100%"});
 }
 
 TEST_F(Cli, EndsWithAnEmptyConversation) {

@@ -20,6 +20,7 @@
 #include "cli/run_options.h"
 #include "cli/run_output.h"
 #include "cli/sampling_options.h"
+#include "engine/memory_plan.h"
 #include "session/session.h"
 #include "session/stop_matcher.h"
 
@@ -69,7 +70,7 @@ Status ReadInput(const CLI::App& command, RunOptions& options) {
 void ChooseMemory(const CLI::App& command, RunOptions& options) {
   options.session.engine.max_seqs = options.params.num_completions;
   const bool shares = options.chat.enabled || options.params.num_completions > 1;
-  options.session.engine.num_snapshots = shares ? 8 : 0;
+  options.session.engine.num_snapshots = shares ? kAutoSnapshots : 0;
   if (options.chat.enabled && command.count("--predict") == 0) {
     options.params.max_new_tokens = std::numeric_limits<int32_t>::max();  // what the context has
   }
@@ -128,6 +129,10 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
                   "Answers to the prompt, each with a seed of its own")
       ->check(CLI::Range(int64_t{1}, kMaxCompletions))
       ->capture_default_str();
+  command.add_option(
+      "--memory", options.session.memory,
+      "Memory for weights, contexts and cached prompts together: \"8GiB\", \"80%\" of "
+      "what is available (default: all of it, where it is needed)");
   AddThreadsOption(command, options.session.num_threads);
   command.add_flag("--ignore-eos", options.ignore_eos, "Go on after an end-of-text token");
   AddDeviceOption(command, options.device);

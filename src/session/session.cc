@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "base/str.h"
 #include "base/system_info.h"
+#include "engine/memory_plan.h"
 #include "session/inbox.h"
 #include "session/stop_matcher.h"
 #include "session/stream_state.h"
@@ -21,19 +23,17 @@ double MillisecondsSince(Clock::time_point start) {
 }
 
 // A model that does not fit is refused before it drives the machine into swapping or worse.
-Status CheckMemory(const SessionOptions& options, const ModelConfig& config) {
-  GDN_ASSIGN_OR_RETURN(const RunLimits limits, Engine::Limits(config, options.engine));
-  GDN_ASSIGN_OR_RETURN(const MemoryNeeds needs,
-                       EstimateNeeds(options.model_dir, config, limits, options.num_threads));
+Result<MemoryPlan> Plan(const SessionOptions& options, const ModelConfig& config) {
   const size_t available = AvailableMemoryBytes();
-  if (available != 0 && needs.TotalBytes(limits) > available) {
-    return OutOfMemory(StrCat(options.model_dir, " needs ", HumanBytes(needs.TotalBytes(limits)),
-                              " of memory (weights ", HumanBytes(needs.weight_bytes),
-                              ", context of ", limits.max_positions, " tokens ",
-                              HumanBytes(needs.TotalBytes(limits) - needs.weight_bytes),
-                              "), available are ", HumanBytes(available)));
+  size_t limit = available == 0 ? std::numeric_limits<size_t>::max() : available;
+  if (!options.memory.empty()) {
+    GDN_ASSIGN_OR_RETURN(limit, ParseMemoryLimit(options.memory, available));
+    // More than there is cannot be had.
+    if (available != 0) limit = std::min(limit, available);
   }
-  return OkStatus();
+  return PlanMemory(options.model_dir, config, options.engine, limit, [&](const RunLimits& limits) {
+    return EstimateNeeds(options.model_dir, config, limits, options.num_threads);
+  });
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ Result<std::unique_ptr<Session>> Session::Load(const SessionOptions& options,
                                                LoadProgress progress) {
   const Clock::time_point start = Clock::now();
   GDN_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(options.model_dir));
-  GDN_RETURN_IF_ERROR(CheckMemory(options, config));
+  GDN_ASSIGN_OR_RETURN(const MemoryPlan plan, Plan(options, config));
   GDN_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(options.model_dir));
   GDN_ASSIGN_OR_RETURN(ChatFormat chat_format, ChatFormat::Load(options.model_dir));
   GDN_ASSIGN_OR_RETURN(const SamplingDefaults sampling, LoadSamplingDefaults(options.model_dir));
@@ -60,7 +60,7 @@ Result<std::unique_ptr<Session>> Session::Load(const SessionOptions& options,
                        LoadModel(options.model_dir, options.model, *session->pool_, progress));
   session->model_ = model.get();
   GDN_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
-                       Engine::Create(std::move(model), options.engine));
+                       Engine::Create(std::move(model), plan.config));
   session->limits_ = engine->limits();
   session->stop_token_ids_ = config.eos_token_ids;
   const std::optional<int32_t> eos =

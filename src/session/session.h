@@ -24,12 +24,15 @@ struct SessionOptions {
   std::string model_dir;
   int num_threads = 1;
   ModelOptions model;
-  EngineConfig engine;
+  EngineConfig engine;  // kv_tokens 0 and kAutoSnapshots are planned (memory_plan.h)
+  // For the weights and all else together, as ParseMemoryLimit takes it; "": what is available.
+  std::string memory;
 };
 
 class Session {
  public:
-  // Checks that the memory is there, then loads tokenizer, chat template and model.
+  // Plans the memory, then loads tokenizer, chat template and model. Errors: kOutOfMemory, by kind,
+  // where what is needed is not there; those of the files.
   static Result<std::unique_ptr<Session>> Load(const SessionOptions& options,
                                                LoadProgress progress);
 
