@@ -161,6 +161,48 @@ TEST_F(Cli, InspectAndDevicesAndVersion) {
   }
 }
 
+TEST_F(Cli, InspectPlansMemory) {
+  const std::string inspect = "inspect " + kTiny + " -c 2048 ";
+  const auto memory = [&](const std::string& options) {
+    return Json::parse(Gdn(inspect + options + " --json").out)["memory"];
+  };
+  const Json one = memory("");
+  EXPECT_EQ(one["context_tokens"], 2048);
+  EXPECT_EQ(one["kv_tokens"], 2048);
+  EXPECT_EQ(one["snapshots"], 2 + 4);
+  const auto state = one["state_bytes_per_sequence"].get<int64_t>();
+  EXPECT_EQ(one["snapshot_interval_tokens"], 512);
+  EXPECT_EQ(one["snapshot_bytes_per_1000_tokens"], state * 1000 / 512);
+  const auto block = one["kv_bytes_per_64_tokens"].get<int64_t>();
+  EXPECT_EQ(one["kv_bytes_per_1000_tokens"], block * 1000 / 64);
+  EXPECT_EQ(one["total_bytes"].get<int64_t>(), one["weight_bytes"].get<int64_t>() +
+                                                   one["scratch_bytes"].get<int64_t>() +
+                                                   state * (1 + 1 + 6) + block * (1 + 32));
+
+  const Json eight = memory("--max-seqs 8");
+  EXPECT_EQ(eight["kv_tokens"], 8 * 2048);
+  EXPECT_EQ(eight["snapshots"], 16 + 32);
+  const auto wanted = eight["total_bytes"].get<int64_t>();
+  const Json limited = memory("--max-seqs 8 --memory " + std::to_string(wanted - state));
+  EXPECT_LT(limited["snapshots"], 48);
+  EXPECT_LE(limited["total_bytes"], wanted - state);
+  EXPECT_EQ(memory("--max-seqs 8 --memory 90%"), eight);
+
+  const Outcome text = Gdn(inspect + "--max-seqs 2 --memory 1GiB");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  for (const char* line :
+       {"\nmax_seqs                       2\n", "\nkv_tokens                      4096\n",
+        "\nsnapshots                      12\n", "\nsnapshot_interval_tokens       512\n"}) {
+    EXPECT_NE(text.out.find(line), std::string::npos) << line << " in " << text.out;
+  }
+  ExpectBadInput(inspect + "--memory 1MiB",
+                 {kTiny, "needs", "weights", "states of 1 request", "2048 tokens", "1.00 MiB"});
+  ExpectBadInput(inspect + "--memory lots", {"lots", "8GiB", "80%"});
+  ExpectBadInput(inspect + "--memory 120%", {"120%", "at most 100%"});
+  ExpectBadInput(inspect + "--max-seqs 0", {"max_seqs is 0"});
+  ExpectBadInput(inspect + "--max-seqs x", {"--max-seqs"});
+}
+
 TEST_F(Cli, RefusesBadOptions) {
   const std::string run = "run -m " + kTiny + " -p x ";
   ExpectBadInput("", {"subcommand"});

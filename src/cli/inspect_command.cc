@@ -2,6 +2,7 @@
 // gdn inspect: what a checkpoint is and what it needs.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "cli/number_option.h"
 #include "cli/report.h"
 #include "engine/engine.h"
+#include "engine/memory_plan.h"
 #include "io/safetensors.h"
 #include "model/model.h"
 
@@ -21,7 +23,8 @@ using Json = nlohmann::ordered_json;
 
 struct InspectOptions {
   std::string model_dir;
-  EngineConfig engine;
+  EngineConfig engine{.num_snapshots = kAutoSnapshots};
+  std::string memory;  // "": no limit
   int num_threads = 1;
   bool json = false;
 };
@@ -49,13 +52,26 @@ Json ConfigJson(const ModelConfig& c) {
           {"eos_token_ids", c.eos_token_ids}};
 }
 
-Json MemoryJson(const MemoryNeeds& needs, const RunLimits& limits) {
-  return {{"context_tokens", limits.max_positions},
+// Snapshots and blocks of a cached prefix, in bytes a 1,000 tokens of it.
+size_t PerThousand(size_t bytes, int64_t tokens) {
+  return 1000 * bytes / static_cast<size_t>(tokens);
+}
+
+Json MemoryJson(const MemoryPlan& plan) {
+  const MemoryNeeds& needs = plan.needs;
+  return {{"context_tokens", plan.limits.max_positions},
+          {"max_seqs", plan.config.max_seqs},
           {"weight_bytes", needs.weight_bytes},
-          {"state_bytes_per_sequence", needs.state_bytes},
-          {"kv_bytes_per_64_tokens", needs.kv_block_bytes},
           {"scratch_bytes", needs.scratch_bytes},
-          {"total_bytes", needs.TotalBytes(limits)}};
+          {"state_bytes_per_sequence", needs.state_bytes},
+          {"snapshot_interval_tokens", plan.config.snapshot_interval},
+          {"snapshot_bytes_per_1000_tokens",
+           PerThousand(needs.state_bytes, plan.config.snapshot_interval)},
+          {"kv_bytes_per_64_tokens", needs.kv_block_bytes},
+          {"kv_bytes_per_1000_tokens", PerThousand(needs.kv_block_bytes, kKvBlockSize)},
+          {"kv_tokens", plan.config.kv_tokens},
+          {"snapshots", plan.config.num_snapshots},
+          {"total_bytes", plan.total_bytes}};
 }
 
 Json TensorsJson(const SafetensorsCheckpoint& checkpoint) {
@@ -87,21 +103,29 @@ void PrintText(const Json& config, const Json& memory, const SafetensorsCheckpoi
   std::printf("\n");
   for (const auto& [key, value] : memory.items()) {
     const auto number = value.get<uint64_t>();
-    std::printf("%-26s %s\n", key.c_str(),
-                key.ends_with("tokens") && !key.starts_with("kv") ? StrCat(number).c_str()
-                                                                  : HumanBytes(number).c_str());
+    const bool bytes = key.find("bytes") != std::string::npos;
+    std::printf("%-30s %s\n", key.c_str(),
+                bytes ? HumanBytes(number).c_str() : StrCat(number).c_str());
   }
+}
+
+Result<MemoryPlan> PlanOf(const InspectOptions& options, const ModelConfig& config) {
+  size_t limit = std::numeric_limits<size_t>::max();
+  if (!options.memory.empty()) {
+    GDN_ASSIGN_OR_RETURN(limit, ParseMemoryLimit(options.memory, AvailableMemoryBytes()));
+  }
+  return PlanMemory(options.model_dir, config, options.engine, limit, [&](const RunLimits& limits) {
+    return EstimateNeeds(options.model_dir, config, limits, options.num_threads);
+  });
 }
 
 Status Inspect(const InspectOptions& options) {
   GDN_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(options.model_dir));
   GDN_ASSIGN_OR_RETURN(const SafetensorsCheckpoint checkpoint,
                        SafetensorsCheckpoint::Open(options.model_dir));
-  GDN_ASSIGN_OR_RETURN(const RunLimits limits, Engine::Limits(config, options.engine));
-  GDN_ASSIGN_OR_RETURN(const MemoryNeeds needs,
-                       EstimateNeeds(options.model_dir, config, limits, options.num_threads));
+  GDN_ASSIGN_OR_RETURN(const MemoryPlan plan, PlanOf(options, config));
   const Json config_json = ConfigJson(config);
-  const Json memory_json = MemoryJson(needs, limits);
+  const Json memory_json = MemoryJson(plan);
   if (options.json) {
     std::printf("%s\n", Dump({{"config", config_json},
                               {"memory", memory_json},
@@ -123,6 +147,11 @@ void AddInspectCommand(CLI::App& app, int& exit_code) {
   command->add_option("model,-m,--model", options->model_dir, "Checkpoint folder")->required();
   AddNumberOption(*command, "-c,--ctx", options->engine.context_tokens,
                   "Context in tokens; 0: the model's, at most 4096");
+  AddNumberOption(*command, "--max-seqs", options->engine.max_seqs, "Requests that run at once")
+      ->capture_default_str();
+  command->add_option("--memory", options->memory,
+                      "Plan within so much: 8GiB, or a share of what is available, 80% "
+                      "(default: all that is wanted)");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &exit_code] {
     const Status status = Inspect(*options);
