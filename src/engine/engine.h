@@ -106,8 +106,10 @@ class Engine {
   // engine_schedule.cc: who runs, and with which memory.
   void Enqueue(std::unique_ptr<Sequence> sequence);
   void Admit();
-  bool TryAdmit(Sequence& sequence);  // false where its slot or blocks are not there yet
-  bool TryRestore(Sequence& sequence);
+  Sequence* FindLeader(const Sequence& sequence, int64_t* shared_tokens);
+  // false where its blocks are not there yet, or would be taken from reserved_blocks.
+  bool TryAdmit(Sequence& sequence, int64_t reserved_blocks);
+  bool TryRestore(Sequence& sequence, int64_t reserved_blocks);
   void GrowRunning();
   void Preempt(Sequence& sequence);
   void Schedule();

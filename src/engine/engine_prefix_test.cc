@@ -83,6 +83,93 @@ TEST(EnginePrefix, OffWithoutSnapshots) {
   EXPECT_EQ(h.engine->prefix_cache().num_nodes(), 0);
 }
 
+// club-3090 896, llama.cpp 27579
+TEST(EnginePrefix, EqualPromptsAtOnceAreComputedOnce) {
+  for (const int64_t snapshots : {2, 20}) {
+    for (const int64_t prefill_tokens : {64, 512}) {
+      WitnessHarness h({.context_tokens = 1000,
+                        .max_seqs = 8,
+                        .prefill_tokens = prefill_tokens,
+                        .num_snapshots = snapshots});
+      const std::vector<int32_t> prompt = RandomTokens(500, 9);
+      std::vector<RequestId> ids;
+      for (int i = 0; i < 8; ++i) ids.push_back(h.Submit(prompt, 40));
+      while (h.engine->HasWork()) h.Step();
+      EXPECT_EQ(h.model->num_prefilled(), 500 + 7 * (500 - 448));
+      for (const RequestId id : ids) {
+        EXPECT_EQ(h.answers[id].tokens, AnswerAlone(prompt, 40));
+        EXPECT_EQ(h.answers[id].num_cached, id == ids[0] ? 0 : 448);
+      }
+      h.ExpectNothingMissing();
+    }
+  }
+}
+
+TEST(EnginePrefix, OneSystemPromptAtOnceIsComputedOnce) {
+  WitnessHarness h({.context_tokens = 1000, .max_seqs = 4, .num_snapshots = 20});
+  const std::vector<int32_t> system = RandomTokens(300, 10);
+  std::map<RequestId, std::vector<int32_t>> prompts;
+  for (uint64_t i = 0; i < 8; ++i) {
+    std::vector<int32_t> prompt = Join(system, RandomTokens(30 + 10 * i, 20 + i));
+    const RequestId id = h.Submit(prompt, 10);
+    prompts[id] = std::move(prompt);
+  }
+  while (h.engine->HasWork()) h.Step();
+  for (const auto& [id, prompt] : prompts) {
+    EXPECT_EQ(h.answers[id].tokens, AnswerAlone(prompt, 10));
+    EXPECT_EQ(h.answers[id].num_cached, id == prompts.begin()->first ? 0 : 256);
+  }
+  h.ExpectNothingMissing();
+}
+
+TEST(EnginePrefix, OthersPassOneThatWaitsAndTakeNothingFromIt) {
+  WitnessHarness h(
+      {.context_tokens = 1000, .max_seqs = 3, .prefill_tokens = 64, .num_snapshots = 20});
+  const std::vector<int32_t> prompt = RandomTokens(500, 11);
+  h.Submit(prompt, 5);
+  const RequestId waits = h.Submit(prompt, 5);
+  const RequestId passes = h.Submit(RandomTokens(20, 12), 300);
+  const RequestId stays = h.Submit(RandomTokens(20, 13), 300);
+  while (h.answers[waits].tokens.empty()) h.Step();
+  EXPECT_EQ(h.answers[waits].num_cached, 448);
+  EXPECT_FALSE(h.answers[passes].tokens.empty());
+  EXPECT_TRUE(h.answers[stays].tokens.empty()) << "the third slot is not its own";
+  while (h.engine->HasWork()) h.Step();
+  h.ExpectNothingMissing();
+}
+
+TEST(EnginePrefix, TheOneThatIsWaitedForMayEnd) {
+  WitnessHarness h(
+      {.context_tokens = 1000, .max_seqs = 3, .prefill_tokens = 64, .num_snapshots = 20});
+  const std::vector<int32_t> prompt = RandomTokens(500, 14);
+  const RequestId first = h.Submit(prompt, 5);
+  const RequestId second = h.Submit(prompt, 5);
+  const RequestId third = h.Submit(prompt, 5);
+  for (int i = 0; i < 3; ++i) h.Step();
+  h.engine->Cancel(first);
+  h.Step();
+  h.engine->Cancel(third);
+  while (h.engine->HasWork()) h.Step();
+  EXPECT_EQ(h.answers[second].tokens, AnswerAlone(prompt, 5));
+  EXPECT_FALSE(h.answers.contains(third));
+  h.ExpectNothingMissing();
+}
+
+TEST(EnginePrefix, NobodyWaitsForOneThatCameLater) {
+  WitnessHarness h(
+      {.context_tokens = 1000, .max_seqs = 2, .prefill_tokens = 64, .num_snapshots = 20});
+  const std::vector<int32_t> prompt = RandomTokens(500, 15);
+  h.Submit(prompt, 5);
+  h.Step();
+  Request urgent{.prompt = prompt, .max_new_tokens = 5, .priority = 1};
+  const RequestId id = h.engine->Submit(std::move(urgent)).value();
+  h.Step();
+  EXPECT_EQ(h.engine->num_free_slots(), 0);
+  while (h.engine->HasWork()) h.Step();
+  EXPECT_EQ(h.answers[id].tokens, AnswerAlone(prompt, 5));
+  h.ExpectNothingMissing();
+}
+
 // Prompts of a few common beginnings, with too little memory for all of them, joining and being
 // cancelled at random: each answer is that of the request alone, and nothing gets lost.
 TEST(EnginePrefix, RandomTrafficGivesTheAnswersOfRequestsAlone) {

@@ -24,22 +24,55 @@ void Engine::Enqueue(std::unique_ptr<Sequence> sequence) {
   waiting_.insert(behind, std::move(sequence));
 }
 
+// In their order, as long as there are slots and blocks. One that waits for another's prompt is
+// passed, by those that leave it the slot and the blocks that it will want.
 void Engine::Admit() {
-  while (!waiting_.empty() && slots_.num_free() > 0) {
-    Sequence& first = *waiting_.front();
-    if (!(first.saved.empty() ? TryAdmit(first) : TryRestore(first))) break;
-    running_.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
+  for (const auto& sequence : running_) sequence->awaited_tokens = 0;
+  int64_t reserved_slots = 0;
+  int64_t reserved_blocks = 0;
+  for (auto it = waiting_.begin(); it != waiting_.end() && slots_.num_free() > reserved_slots;) {
+    Sequence& s = **it;
+    int64_t shared = 0;
+    if (Sequence* const leader = FindLeader(s, &shared); leader != nullptr) {
+      const int64_t awaited = leader->awaited_tokens;
+      leader->awaited_tokens = awaited == 0 ? shared : std::min(awaited, shared);
+      ++reserved_slots;
+      reserved_blocks += BlocksFor(s.num_tokens() + 1);
+      ++it;
+      continue;
+    }
+    if (!(s.saved.empty() ? TryAdmit(s, reserved_blocks) : TryRestore(s, reserved_blocks))) break;
+    running_.push_back(std::move(*it));
+    it = waiting_.erase(it);
   }
 }
 
-bool Engine::TryAdmit(Sequence& s) {
-  const std::span<const int32_t> prompt(s.tokens.data(), static_cast<size_t>(s.num_prompt_tokens));
-  const PrefixCache::Match match = cache_.Find(prompt);
+// The running request whose prompt, when it has been computed so far, gives this one the longest
+// prefix, and how long; null where the cache has as much already. Only one that came before is
+// waited for: it goes on whatever happens, so that no one waits for ever.
+Sequence* Engine::FindLeader(const Sequence& s, int64_t* shared_tokens) {
+  if (!cache_.enabled() || !s.saved.empty()) return nullptr;
+  Sequence* leader = nullptr;
+  *shared_tokens = cache_.Find(s.prompt()).num_blocks * kKvBlockSize;
+  // A token is left to compute.
+  const std::span<const int32_t> prefix = s.prompt().first(s.prompt().size() - 1);
+  for (const auto& other : running_) {
+    if (!other->InPrefill() || !Before(*other, s)) continue;
+    const auto differ = std::ranges::mismatch(prefix, other->prompt()).in1;
+    const int64_t shared = (differ - prefix.begin()) / kKvBlockSize * kKvBlockSize;
+    if (shared <= *shared_tokens || shared <= other->num_computed_tokens) continue;
+    leader = other.get();
+    *shared_tokens = shared;
+  }
+  return leader;
+}
+
+bool Engine::TryAdmit(Sequence& s, int64_t reserved_blocks) {
+  const PrefixCache::Match match = cache_.Find(s.prompt());
   cache_.Hold(match.node);
   // Room for the tokens that are known and the next.
   const int64_t wanted = BlocksFor(s.num_tokens() + 1);
-  if (cache_.num_available_blocks() < wanted - match.num_blocks) {
+  if (cache_.num_available_blocks() - reserved_blocks < wanted - match.num_blocks) {
     cache_.Release(match.node);
     return false;
   }
@@ -57,9 +90,9 @@ bool Engine::TryAdmit(Sequence& s) {
   return true;
 }
 
-bool Engine::TryRestore(Sequence& s) {
+bool Engine::TryRestore(Sequence& s, int64_t reserved_blocks) {
   const int64_t wanted = BlocksFor(s.num_tokens() + 1);
-  if (cache_.num_available_blocks() < wanted) return false;
+  if (cache_.num_available_blocks() - reserved_blocks < wanted) return false;
   while (static_cast<int64_t>(s.kv_blocks.size()) < wanted) {
     s.kv_blocks.push_back(cache_.TakeBlock());
   }
@@ -130,7 +163,7 @@ int64_t Engine::NextSnapshot(const Sequence& s) const {
   const int64_t interval = config_.snapshot_interval;
   const int64_t last = s.num_prompt_tokens / kKvBlockSize * kKvBlockSize;
   int64_t next = std::min(s.num_prompt_tokens, (s.num_computed_tokens / interval + 1) * interval);
-  for (const int64_t end : {last, last - kKvBlockSize}) {
+  for (const int64_t end : {last, last - kKvBlockSize, s.awaited_tokens}) {
     if (end > s.num_computed_tokens) next = std::min(next, end);
   }
   return next;
@@ -156,7 +189,7 @@ void Engine::Schedule() {
 }
 
 // After a slice of a prompt: its whole blocks become nodes of the cache, and its state a snapshot
-// at the prompt's last two blocks and at multiples of the interval.
+// at the prompt's last two blocks, at multiples of the interval, and where others wait for it.
 void Engine::Remember(Sequence& s) {
   if (!cache_.enabled()) return;
   constexpr auto kBlock = static_cast<size_t>(kKvBlockSize);
@@ -171,7 +204,9 @@ void Engine::Remember(Sequence& s) {
     ++s.num_node_blocks;
   }
   if (s.num_computed_tokens % kKvBlockSize != 0) return;
-  const bool tail = s.num_node_blocks >= s.num_prompt_tokens / kKvBlockSize - 1;
+  // What others wait for is used at once: it takes the room of a tail that may never be.
+  const bool tail = s.num_node_blocks >= s.num_prompt_tokens / kKvBlockSize - 1 ||
+                    s.num_computed_tokens == s.awaited_tokens;
   if (!tail && s.num_computed_tokens % config_.snapshot_interval != 0) return;
   const int32_t slot = cache_.TakeSnapshot(
       s.node, tail ? PrefixCache::SnapshotKind::kTail : PrefixCache::SnapshotKind::kInner);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/prefix_cache.h"
@@ -51,8 +52,13 @@ struct Sequence {
   int64_t num_node_blocks = 0;                  // of that path
   int64_t num_cached_tokens = 0;                // of the prompt, found when it was admitted
   int64_t num_scheduled_tokens = 0;             // of the step being run
+  // Others wait for its prompt's first so many tokens, a multiple of kKvBlockSize; 0: nobody does.
+  int64_t awaited_tokens = 0;
   std::vector<std::byte> saved;  // states, keys and values of a sequence that was preempted
 
+  std::span<const int32_t> prompt() const {
+    return std::span(tokens).first(static_cast<size_t>(num_prompt_tokens));
+  }
   bool InPrefill() const { return num_computed_tokens < num_prompt_tokens; }
   int64_t num_tokens() const { return static_cast<int64_t>(tokens.size()); }
 };
