@@ -205,7 +205,7 @@ Status Engine::Step(FunctionRef<void(const TokenEvent&)> sink) {
     Sequence& sequence = *step_.sequences()[n];
     const bool prefill = sequence.InPrefill();
     sequence.num_computed_tokens += sequence.num_scheduled_tokens;
-    if (prefill) Remember(sequence);
+    if (prefill || config_.reuse_decoded) Remember(sequence);
     const int64_t row = step_.logit_index()[n];
     if (row >= 0) Accept(sequence, {logits.Row<float>(row), vocab}, sink);
   }

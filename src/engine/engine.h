@@ -30,6 +30,10 @@ struct EngineConfig {
   // itself a multiple of kKvBlockSize: what a prompt that leaves an earlier one there has to
   // compute again.
   int64_t snapshot_interval = 512;
+  // The next turn of a conversation starts from the states, keys and values that decode left
+  // behind, instead of computing the answer again as a prompt. Its logits are then near those of
+  // the prompt alone, not equal (docs/numerics.md): they depend on what was decoded before.
+  bool reuse_decoded = false;
   // Tokens whose keys and values there is room for, of running requests and earlier prompts
   // together, at least context_tokens; 0: max_seqs * context_tokens. With less, a request may have
   // to give up its memory for one that came before it, and go on later.
@@ -116,6 +120,7 @@ class Engine {
   int64_t SliceTokens(const Sequence& sequence, int64_t budget) const;
   int64_t NextSnapshot(const Sequence& sequence) const;
   void Remember(Sequence& sequence);
+  void ForgetDecoded(const Sequence& sequence);
   void Release(Sequence& sequence);
 
   std::unique_ptr<Model> model_;

@@ -189,7 +189,8 @@ void Engine::Schedule() {
 }
 
 // After a slice of a prompt: its whole blocks become nodes of the cache, and its state a snapshot
-// at the prompt's last two blocks, at multiples of the interval, and where others wait for it.
+// at the prompt's last two blocks, at multiples of the interval, and where others wait for it. With
+// reuse_decoded also after a generated token, whose last two multiples of a block are tails.
 void Engine::Remember(Sequence& s) {
   if (!cache_.enabled()) return;
   constexpr auto kBlock = static_cast<size_t>(kKvBlockSize);
@@ -204,6 +205,7 @@ void Engine::Remember(Sequence& s) {
     ++s.num_node_blocks;
   }
   if (s.num_computed_tokens % kKvBlockSize != 0) return;
+  ForgetDecoded(s);
   // What others wait for is used at once: it takes the room of a tail that may never be.
   const bool tail = s.num_node_blocks >= s.num_prompt_tokens / kKvBlockSize - 1 ||
                     s.num_computed_tokens == s.awaited_tokens;
@@ -211,6 +213,18 @@ void Engine::Remember(Sequence& s) {
   const int32_t slot = cache_.TakeSnapshot(
       s.node, tail ? PrefixCache::SnapshotKind::kTail : PrefixCache::SnapshotKind::kInner);
   if (slot != 0) model_->CopyState(s.state_slot, slot);
+}
+
+// The decoded state that the one reached replaces as one of the last two.
+void Engine::ForgetDecoded(const Sequence& s) {
+  const int64_t position = s.num_computed_tokens - 2 * kKvBlockSize;
+  if (position <= s.num_prompt_tokens) return;
+  const PrefixCache::Node node = cache_.ParentOf(cache_.ParentOf(s.node));
+  if (position % config_.snapshot_interval == 0) {
+    cache_.MakeInner(node);
+  } else {
+    cache_.DropSnapshot(node);
+  }
 }
 
 void Engine::Release(Sequence& sequence) {

@@ -116,6 +116,14 @@ void PrefixCache::DropSnapshot(Node node) {
   entry.snapshot = 0;
 }
 
+void PrefixCache::MakeInner(Node node) {
+  Entry& entry = At(node);
+  if (entry.snapshot == 0) return;
+  Snapshots(entry.kind).erase({entry.snapshot_used, node});
+  entry.kind = SnapshotKind::kInner;
+  Snapshots(entry.kind).insert({entry.snapshot_used, node});
+}
+
 int32_t PrefixCache::TakeSnapshot(Node node, SnapshotKind kind) {
   if (node == kRoot) return 0;
   Entry& entry = At(node);

@@ -5,7 +5,8 @@
 // the deepest snapshot on their common path.
 //
 // What a node holds depends on the tokens up to it alone, as prefill's bits do (ARCHITECTURE.md),
-// so that a hit changes no bit. Tokens are compared, not only their hashes.
+// so that a hit changes no bit (with EngineConfig::reuse_decoded also on which of them were
+// decoded). Tokens are compared, not only their hashes.
 #pragma once
 
 #include <array>
@@ -60,6 +61,12 @@ class PrefixCache {
   // already or there is no room.
   int32_t TakeSnapshot(Node node, SnapshotKind kind);
 
+  // Those of a node that no longer ends anything, and may have none: one stays as an inner one, or
+  // goes.
+  void MakeInner(Node node);
+  void DropSnapshot(Node node);
+  Node ParentOf(Node node) const { return At(node).parent; }  // the root's is the root
+
   // Blocks that nobody holds: free ones, and those of nodes that can be given up.
   int64_t num_available_blocks() const { return blocks_.num_free() + num_unheld_; }
   // One of them; the least recently used node goes first. There must be one.
@@ -92,7 +99,6 @@ class PrefixCache {
   const Entry& At(Node node) const { return entries_[static_cast<size_t>(node)]; }
   Order& Snapshots(SnapshotKind kind) { return snapshots_[static_cast<size_t>(kind)]; }
   void TouchSnapshot(Node node);
-  void DropSnapshot(Node node);
   void GiveUp(Node node);
 
   IdPool& blocks_;

@@ -102,6 +102,26 @@ TEST(PrefixCache, InnerSnapshotsGiveWayToTailsAndNotTheReverse) {
   EXPECT_EQ(h.cache.num_used_snapshots(), 2);
 }
 
+TEST(PrefixCache, ATailMayBecomeAnInnerOneOrGo) {
+  Harness h(/*num_blocks=*/8, /*num_snapshots=*/2);
+  const PrefixCache::Node one = h.Insert({1});
+  const PrefixCache::Node two = h.Insert({1, 2});
+  const PrefixCache::Node three = h.Insert({1, 2, 3});
+  EXPECT_EQ(h.cache.ParentOf(three), two);
+  EXPECT_EQ(h.cache.ParentOf(one), PrefixCache::kRoot);
+  EXPECT_NE(h.cache.TakeSnapshot(one, Kind::kTail), 0);
+  EXPECT_NE(h.cache.TakeSnapshot(two, Kind::kTail), 0);
+  h.cache.MakeInner(two);
+  h.cache.MakeInner(three);  // it has none
+  EXPECT_NE(h.cache.TakeSnapshot(three, Kind::kTail), 0);
+  EXPECT_EQ(h.cache.Find(Tokens({1, 2, 9}, 1)).num_blocks, 1) << "the inner one went first";
+  h.cache.DropSnapshot(one);
+  h.cache.DropSnapshot(one);
+  EXPECT_EQ(h.cache.num_used_snapshots(), 1);
+  EXPECT_EQ(h.cache.Find(Tokens({1, 2, 9}, 1)).num_blocks, 0);
+  EXPECT_EQ(h.cache.Find(Tokens({1, 2, 3}, 1)).num_blocks, 3);
+}
+
 TEST(PrefixCache, WithoutSnapshotsNothingIsFound) {
   Harness h(4, 0);
   EXPECT_FALSE(h.cache.enabled());
