@@ -63,6 +63,12 @@ TEST_F(Cli, ALongConversationIsNotComputedTwice) {
   EXPECT_EQ(replies[0]["cached_tokens"], 0);
   const size_t known = replies[0]["prompt_tokens"].size();
   EXPECT_GE(replies[1]["cached_tokens"], known / 64 * 64);
+  // The reply's tokens are new to the next turn, unless their states are used again.
+  const std::string longer = "run -m " + kTiny + " --chat --temp 0 -n 200 --min-tokens 200 --json ";
+  const Json read_again = Lines(Gdn(longer + "<" + lines).out)[1];
+  const Json reused = Lines(Gdn(longer + "--reuse-decoded <" + lines).out)[1];
+  EXPECT_LT(read_again["cached_tokens"], known);
+  EXPECT_GT(reused["cached_tokens"], known);
 }
 
 TEST_F(Cli, TheReplyMayBeBegun) {

@@ -28,7 +28,8 @@ json Answer(const gdn::Tokenizer& tokenizer, const json& line) {
     return answer;
   }
   const bool plain = line.is_object();
-  const auto ids = tokenizer.Encode((plain ? line.at("plain") : line).get<std::string>(), !plain);
+  const auto ids = tokenizer.Encode((plain ? line.at("plain") : line).get<std::string>(),
+                                    {.parse_special = !plain});
   if (!ids.ok()) return {{"error", ids.status().message()}};
   answer["ids"] = *ids;
   if (!plain) Decode(tokenizer, *ids, answer);

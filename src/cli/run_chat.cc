@@ -182,6 +182,11 @@ void AddChatOptions(CLI::App& command, ChatOptions& options) {
                   "{\"enable_thinking\": false}")
       ->needs(chat);
   command
+      .add_flag("--reuse-decoded", options.reuse_decoded,
+                "With --chat: go on from the states that a reply was generated with, instead of "
+                "reading it again as a prompt; changes bits")
+      ->needs(chat);
+  command
       .add_option("--reasoning", options.reasoning,
                   "With --chat: show reasoning on stderr, hide it, or auto: show it on a terminal")
       ->needs(chat)

@@ -70,6 +70,7 @@ Status ReadInput(const CLI::App& command, RunOptions& options) {
 void ChooseMemory(const CLI::App& command, RunOptions& options) {
   options.session.engine.max_seqs = options.params.num_completions;
   const bool shares = options.chat.enabled || options.params.num_completions > 1;
+  options.session.engine.reuse_decoded = options.chat.reuse_decoded;
   options.session.engine.num_snapshots = shares ? kAutoSnapshots : 0;
   if (options.chat.enabled && command.count("--predict") == 0) {
     options.params.max_new_tokens = std::numeric_limits<int32_t>::max();  // what the context has

@@ -18,6 +18,7 @@ struct ChatOptions {
   std::string assistant;           // beginning of the reply
   std::string template_kwargs;     // JSON
   std::string reasoning = "auto";  // auto, show or hide
+  bool reuse_decoded = false;
 };
 
 struct RunOptions {
