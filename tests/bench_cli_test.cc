@@ -64,6 +64,31 @@ TEST_F(Cli, BenchPrintsTables) {
   EXPECT_NE(csv.out.find("\n\"tg1\","), std::string::npos) << csv.out;
 }
 
+TEST_F(Cli, BenchMeasuresTheSecondTurn) {
+  const Outcome outcome =
+      Gdn("bench -m " + kTiny + " -t 2 --turns -p 70,300 -n 40 --message 10 -r 2 --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  const Json rows = Json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["name"], "turns70+40+10");
+  EXPECT_EQ(rows[0]["cached"], 64);
+  EXPECT_EQ(rows[0]["processed"], 6 + 40 + 10);
+  EXPECT_EQ(rows[1]["name"], "turns300+40+10");
+  EXPECT_EQ(rows[1]["cached"], 256);
+  EXPECT_EQ(rows[1]["processed"], 44 + 40 + 10);
+  for (const Json& row : rows) ExpectPositive(row, {"first_ms", "second_ms", "ratio"});
+  const Outcome md = Gdn("bench --config " + kConfig + " -t 2 --turns -p 65 -n 3 -r 1");
+  EXPECT_NE(md.out.find("| turns65+3+32 "), std::string::npos) << md.out;
+  const std::string turns = "bench -m " + kTiny + " --turns ";
+  ExpectBadInput(turns + "-d 3", {"--turns", "-d"});
+  ExpectBadInput(turns + "--layers", {"--turns", "--layers"});
+  ExpectBadInput(turns + "-n 0", {"--turns", "at least 1"});
+  ExpectBadInput(turns + "--message 0", {"--message"});
+  ExpectBadInput("bench -m " + kTiny + " --message 5", {"--message", "--turns"});
+  ExpectBadInput(turns + "-p 4000000", {"4000161", "the model's"});
+}
+
 TEST_F(Cli, BenchRefusesBadOptions) {
   const std::string bench = "bench -m " + kTiny;
   ExpectBadInput("bench", {"-m DIR", "--config FILE"});

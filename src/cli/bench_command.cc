@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // gdn bench: tokens a second of a whole model, against the machine's limits.
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
-#include "backend/devices.h"
 #include "base/str.h"
-#include "bench/model_choice.h"
 #include "bench/model_runner.h"
-#include "cli/bench_table.h"
+#include "cli/bench_options.h"
 #include "cli/commands.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
 #include "cli/number_option.h"
 #include "cli/report.h"
 #include "ops/common/simd_target.h"
@@ -25,46 +21,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kMaxTokens = int64_t{1} << 22;
 constexpr int64_t kMaxSequences = 1024;
 
-struct BenchOptions {
-  ModelChoice model;
-  std::vector<std::string> prompts = {"512"};
-  std::vector<std::string> generations = {"128"};
-  std::vector<std::string> depths = {"0"};
-  std::vector<std::string> concurrencies = {"1"};
-  MeasureOptions measure{.repetitions = 5};
-  std::string dtype = "bf16";
-  std::string prefill = "auto";
-  std::string device = "auto";
-  bool layers = false;
-  bool only_with_config = false;  // an option of random weights was given
-  TableOptions table;
-};
-
-// The numbers of an option that takes a list, 0 for none.
-Result<std::vector<int64_t>> Counts(const char* option, const std::vector<std::string>& words) {
-  std::vector<int64_t> out;
-  for (const std::string& word : words) {
-    int64_t number = -1;
-    const char* end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, number);
-    if (error != std::errc() || stop != end || number < 0 || number > kMaxTokens) {
-      return InvalidArgument(
-          StrCat(option, " is ", Quoted(word), ", want numbers from 0 to ", kMaxTokens));
-    }
-    out.push_back(number);
-  }
-  return out;
-}
-
 Result<std::vector<ModelJob>> JobsOf(const BenchOptions& options) {
-  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> prompts, Counts("-p", options.prompts));
-  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> generations, Counts("-n", options.generations));
-  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> depths, Counts("-d", options.depths));
+  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> prompts, BenchCounts("-p", options.prompts));
+  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> generations,
+                       BenchCounts("-n", options.generations));
+  GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> depths, BenchCounts("-d", options.depths));
   GDN_ASSIGN_OR_RETURN(const std::vector<int64_t> concurrencies,
-                       Counts("--concurrency", options.concurrencies));
+                       BenchCounts("--concurrency", options.concurrencies));
   std::vector<ModelJob> jobs;
   for (const int64_t sequences : concurrencies) {
     if (sequences < 1 || sequences > kMaxSequences) {
@@ -132,35 +97,27 @@ Result<Json> MeasureAll(const BenchOptions& options, const std::vector<ModelJob>
 }
 
 Result<Json> LoadAndMeasure(BenchOptions& options) {
+  if (options.only_with_turns) return InvalidArgument("--message is of a turn: it wants --turns");
   GDN_ASSIGN_OR_RETURN(const std::vector<ModelJob> jobs, JobsOf(options));
-  GDN_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device));
-  if (options.model.config_file.empty() && options.only_with_config) {
-    return InvalidArgument("--dtype and --seed are of random weights: they want --config");
-  }
-  options.model.dtype = DTypeOfWord(options.dtype);
-  GDN_ASSIGN_OR_RETURN(const ModelConfig config, ConfigOf(options.model));
+  GDN_ASSIGN_OR_RETURN(const ModelConfig config, BenchConfig(options));
   const RunLimits limits = ModelRunner::Limits(jobs);
   LayerTimes layer_times;
   LayerTimes* times = options.layers ? &layer_times : nullptr;
-  const PrefillMode prefill = PrefillModeOf(options.prefill);
-  const ModelOptions model_options{.device = device, .prefill = prefill, .layer_times = times};
-  InstallMappedFileHandler();
-  ThreadPool pool(options.measure.num_threads);
-  ProgressLine progress("loading");
-  Result<std::unique_ptr<Model>> model =
-      LoadChoice(options.model, config, limits, model_options, pool,
-                 [&](size_t done, size_t total) { progress.Update(done, total); });
-  progress.Finish();
-  GDN_RETURN_IF_ERROR(model.status());
-  GDN_ASSIGN_OR_RETURN(const std::unique_ptr<ModelRunner> runner,
-                       ModelRunner::Create(std::move(*model), limits, prefill, times));
-  return MeasureAll(options, jobs, *runner, pool);
+  GDN_ASSIGN_OR_RETURN(LoadedModel loaded, LoadForBench(options, config, limits, times));
+  GDN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ModelRunner> runner,
+      ModelRunner::Create(std::move(loaded.model), limits, PrefillModeOf(options.prefill), times));
+  return MeasureAll(options, jobs, *runner, *loaded.pool);
 }
 
 Status Run(BenchOptions& options) {
-  GDN_ASSIGN_OR_RETURN(const Json rows, LoadAndMeasure(options));
+  GDN_ASSIGN_OR_RETURN(const Json rows,
+                       options.turns ? MeasureTurns(options) : LoadAndMeasure(options));
   std::vector<std::string> keys = {"name",     "median", "mean",        "sd",
                                    "pct_peak", "pct_bw", "peak_gflops", "read_gbytes"};
+  if (options.turns) {
+    keys = {"name", "first_ms", "second_ms", "cached", "processed", "ratio", "ratio_sd"};
+  }
   if (options.layers) {
     keys.insert(keys.end(), {"linear_attention_s", "full_attention_s", "mlp_s", "head_s"});
   }
@@ -186,7 +143,15 @@ constexpr const char* kFooter =
     "a\n"
     "share of the memory's read speed. Peak and read speed are measured on the same threads "
     "before\n"
-    "and after each repetition.";
+    "and after each repetition.\n"
+    "--turns: a prompt of -p tokens, its greedy reply of -n, then the prompt of the next turn: "
+    "both "
+    "and\n"
+    "--message tokens, through the engine with its prefix cache. first_ms and second_ms: to the "
+    "first\n"
+    "token of each turn; processed: tokens of the second prompt that were not cached; ratio: the "
+    "time\n"
+    "of one of them in that of a token of the first prompt.";
 
 void AddModelOptions(CLI::App& command, BenchOptions& options) {
   command.add_option("-m,--model", options.model.dir, "Checkpoint folder");
@@ -221,9 +186,17 @@ void AddBenchCommand(CLI::App& app, int& exit_code) {
   AddMeasureOptions(*command, options->measure);
   command->add_flag("--layers", options->layers,
                     "Also the seconds that each kind of layer took, a repetition");
+  command->add_flag("--turns", options->turns, "Measure the second turn of a conversation");
+  AddNumberOption(*command, "--message", options->message,
+                  "With --turns: tokens of the second message")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
   AddTableOptions(*command, options->table);
   command->callback([command, options, &exit_code] {
     options->only_with_config = command->count("--dtype") + command->count("--seed") > 0;
+    options->only_with_turns = command->count("--message") > 0;
+    options->only_without_turns =
+        command->count("-d") + command->count("--concurrency") + command->count("--layers") > 0;
     const Status status = Run(*options);
     if (!status.ok()) exit_code = Report(status);
   });
