@@ -30,10 +30,25 @@ struct Answer {
 
 class Runner {
  public:
-  Runner(const EngineConfig& config, ThreadPool& pool) {
-    auto model = LoadModel(kTiny, {}, pool, [](size_t, size_t) {});
+  Runner(const EngineConfig& config, ThreadPool& pool)
+      : Runner(config, LoadModel(kTiny, {}, pool, [](size_t, size_t) {})) {}
+  Runner(const EngineConfig& config, Result<std::unique_ptr<Model>> model) {
     EXPECT_TRUE(model.ok()) << model.status().message();
+    model_ = model->get();
     engine_ = std::move(Engine::Create(std::move(model).value(), config)).value();
+  }
+
+  // Every state, key and value that the pools hold becomes NaN: bytes of 0xFF are one in each
+  // dtype.
+  void FillPoolsWithNan() {
+    const std::vector<std::byte> nan(model_->SavedBytes(1), std::byte{0xFF});
+    const RunLimits& limits = engine_->limits();
+    for (int64_t row = 1; row < std::max(limits.num_slots, limits.num_blocks); ++row) {
+      const std::vector<int32_t> block = {
+          static_cast<int32_t>(std::min(row, limits.num_blocks - 1))};
+      const auto slot = static_cast<int32_t>(std::min(row, limits.num_slots - 1));
+      model_->Restore(slot, block, nan);
+    }
   }
 
   RequestId Submit(std::vector<int32_t> prompt, int64_t new_tokens, uint64_t seed = 0) {
@@ -65,6 +80,7 @@ class Runner {
   std::map<RequestId, Answer> answers;
 
  private:
+  Model* model_ = nullptr;
   std::unique_ptr<Engine> engine_;
 };
 
@@ -102,6 +118,103 @@ TEST_F(EngineModel, APrefixFromTheCacheChangesNoBit) {
   const Answer next = runner.Run(turn, 20);
   EXPECT_EQ(next.num_cached, 320);
   EXPECT_EQ(next, Alone(turn, 20));
+}
+
+// The last slice is short while another request decodes. (vllm 55766)
+TEST_F(EngineModel, AShortLastSliceBesideADecodeChangesNoBit) {
+  Runner runner({.context_tokens = 256, .max_seqs = 2, .prefill_tokens = 64}, pool_);
+  const std::vector<int32_t> decoding = RandomTokens(20, 30);
+  const RequestId beside = runner.Submit(decoding, 60);
+  runner.Step();
+  for (size_t last = 1; last <= 8; ++last) {
+    const std::vector<int32_t> prompt = RandomTokens(128 + last, 31);
+    const RequestId id = runner.Submit(prompt, 4);
+    while (runner.answers[id].tokens.size() < 4) runner.Step();
+    EXPECT_LT(runner.answers[beside].tokens.size(), 60U) << "nobody decodes beside it";
+    EXPECT_EQ(runner.answers[id], Alone(prompt, 4)) << last;
+  }
+  while (runner.engine().HasWork()) runner.Step();
+  EXPECT_EQ(runner.answers[beside], Alone(decoding, 60));
+}
+
+// No slice and no snapshot starts from what the memory held before. (qwen38-27b-rtx3090 43)
+TEST_F(EngineModel, NothingStartsFromStaleMemory) {
+  for (const size_t length : {1, 2, 63, 64, 65, 85, 200}) {
+    const std::vector<int32_t> prompt = RandomTokens(length, 40);
+    const Answer want = Alone(prompt, 6);
+    for (const int64_t num_snapshots : {0, 4}) {
+      Runner runner({.context_tokens = 256,
+                     .max_seqs = 3,
+                     .prefill_tokens = 64,
+                     .num_snapshots = num_snapshots},
+                    pool_);
+      runner.FillPoolsWithNan();
+      const RequestId first = runner.Submit(prompt, 6);
+      const RequestId second = runner.Submit(prompt, 6);
+      while (runner.engine().HasWork()) runner.Step();
+      EXPECT_EQ(runner.answers[first], want) << length;
+      EXPECT_EQ(runner.answers[second], want) << length;
+      EXPECT_EQ(want.tokens.size(), 6U);
+    }
+  }
+}
+
+// Equal prompts at once have one answer, their prompt is computed once, and a different one beside
+// them has its own. (club-3090 896, llama.cpp 27579)
+TEST_F(EngineModel, EqualPromptsAtOnceHaveOneAnswer) {
+  const std::vector<int32_t> prompt = RandomTokens(500, 50);
+  const std::vector<int32_t> other = RandomTokens(500, 51);
+  const Answer want = Alone(prompt, 12);
+  const Answer want_other = Alone(other, 12);
+  ASSERT_FALSE(want == want_other);
+  for (const int64_t num_snapshots : {0, 8}) {
+    Runner runner({.context_tokens = 1024, .max_seqs = 9, .num_snapshots = num_snapshots}, pool_);
+    std::vector<RequestId> ids;
+    for (int i = 0; i < 8; ++i) ids.push_back(runner.Submit(prompt, 12));
+    const RequestId different = runner.Submit(other, 12);
+    while (runner.engine().HasWork()) runner.Step();
+    for (const RequestId id : ids) {
+      EXPECT_EQ(runner.answers[id], want);
+      const bool shares = id != ids[0] && num_snapshots > 0;
+      EXPECT_EQ(runner.answers[id].num_cached, shares ? 448 : 0);
+    }
+    EXPECT_EQ(runner.answers[different], want_other);
+  }
+}
+
+// vllm 48613
+TEST_F(EngineModel, ARequestInABatchOfFourHasTheBitsOfOneAlone) {
+  Runner runner({.context_tokens = 256, .max_seqs = 4}, pool_);
+  std::map<RequestId, std::vector<int32_t>> prompts;
+  for (uint64_t i = 0; i < 4; ++i) {
+    const std::vector<int32_t> prompt = RandomTokens(17 + 50 * i, 60 + i);
+    prompts[runner.Submit(prompt, 24)] = prompt;
+  }
+  while (runner.engine().HasWork()) runner.Step();
+  for (const auto& [id, prompt] : prompts) EXPECT_EQ(runner.answers[id], Alone(prompt, 24)) << id;
+}
+
+// A model in f32 runs, whole and in any company. (vllm 51305)
+TEST_F(EngineModel, AnF32ModelGivesTheSameBitsInACrowd) {
+  const auto model = [&] {
+    const ModelConfig config = LoadModelConfig(kTiny).value();
+    return MakeRandomModel(config, DType::kF32, 3, {}, pool_, [](size_t, size_t) {});
+  };
+  Runner alone({.context_tokens = 256}, model());
+  Runner crowd({.context_tokens = 256, .max_seqs = 3, .prefill_tokens = 64, .num_snapshots = 4},
+               model());
+  std::map<RequestId, std::vector<int32_t>> prompts;
+  for (uint64_t i = 0; i < 4; ++i) {
+    const std::vector<int32_t> prompt =
+        Join(RandomTokens(100, 70), RandomTokens(1 + 30 * i, 71 + i));
+    prompts[crowd.Submit(prompt, 12)] = prompt;
+  }
+  while (crowd.engine().HasWork()) crowd.Step();
+  for (const auto& [id, prompt] : prompts) {
+    const Answer want = alone.Run(prompt, 12);
+    EXPECT_EQ(want.tokens.size(), 12U);
+    EXPECT_EQ(crowd.answers[id], want) << id;
+  }
 }
 
 TEST_F(EngineModel, GivingUpMemoryChangesNoBit) {
