@@ -65,7 +65,7 @@ TEST(EnginePrefix, SnapshotsLieAtMultiplesOfTheInterval) {
         EXPECT_EQ(h.engine->prefix_cache().num_used_snapshots(), 2 + 12 * 64 / interval + 2);
         const int64_t want = common >= 832 ? common / 64 * 64 : common / interval * interval;
         std::vector<int32_t> other(prompt.begin(), prompt.begin() + common);
-        other.push_back((prompt[static_cast<size_t>(common)] + 1) % WitnessModel::kVocab);
+        other.push_back(static_cast<int32_t>((prompt[other.size()] + 1) % WitnessModel::kVocab));
         const Answer answer = h.Run(other, 3);
         EXPECT_EQ(answer.num_cached, want) << common << " of interval " << interval;
         EXPECT_EQ(answer.tokens, AnswerAlone(other, 3));

@@ -49,7 +49,7 @@ TEST(EngineReuse, KeepsTheLastTwoStatesOfAnAnswer) {
       {690, 640}, {639, 576}, {570, 512}, {500, 256}, {255, 64}};
   for (const auto& [common, want] : cases) {
     std::vector<int32_t> other(talk.begin(), talk.begin() + static_cast<std::ptrdiff_t>(common));
-    other.push_back((talk[common] + 1) % WitnessModel::kVocab);
+    other.push_back(static_cast<int32_t>((talk[common] + 1) % WitnessModel::kVocab));
     EXPECT_EQ(h.Run(other, 1).num_cached, want) << common;
   }
 }
