@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "base/str.h"
+
 namespace gdn {
 namespace {
 
@@ -147,7 +149,7 @@ TEST(ParseMemoryLimit, RefusesAnythingElse) {
   const std::string forms = ", want bytes (8GiB, 512MiB, 6GB, 1000000) or a share (80%, 0.8)";
   for (const std::string text : {"", "0", "-1", "-5%", "many", "GiB", "8Gib", "8 GiB", "8GiBs",
                                  "0x10", "1e9", "nan", "0%", "+1"}) {
-    EXPECT_EQ(message(text.c_str()), "memory limit is \"" + text + "\"" + forms);
+    EXPECT_EQ(message(text.c_str()), StrCat("memory limit is \"", text, "\"", forms));
   }
   EXPECT_EQ(message("101%"), "memory limit is \"101%\", want a share of at most 100% (80%, 0.8)");
   EXPECT_EQ(message("1.5"), "memory limit is \"1.5\", want a share of at most 100% (80%, 0.8)");
