@@ -11,14 +11,12 @@ namespace gdn {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Calls body(first lane, column, columns that the output has) for each vector of a tile.
-template <int kVecs, class Body>
+// Calls body(first lane, column, columns that the output has) for each vector of a panel.
+template <class Body>
 HWY_INLINE void ForEachOut(int64_t num_outs, int64_t first, const Body& body) {
-  HWY_UNROLL(8)
-  for (int v = 0; v < kVecs; ++v) {
-    const int64_t out = first + v * kTileLanes;
-    const int64_t left = std::min<int64_t>(kTileLanes, num_outs - out);
-    if (left > 0) body(v, out, static_cast<size_t>(left));
+  for (int64_t lane = 0; lane < kPanel; lane += kTileLanes) {
+    const int64_t left = std::min<int64_t>(kTileLanes, num_outs - first - lane);
+    if (left > 0) body(lane, first + lane, static_cast<size_t>(left));
   }
 }
 
@@ -27,23 +25,22 @@ template <class R, class Out>
 struct Rounded {
   const LinearInputs& in;
   const Tensor& out;
-  int64_t first_out;  // of the task's first panel
+  int64_t first_out;  // of the task's panel
 
-  template <int kRows, int kVecs>
-  HWY_INLINE void operator()(const TileAt& at, const TileAccs<kRows, kVecs>& acc,
-                             float* /*sums*/) const {
-    const int64_t row = in.tiling.First(at.tile);
-    ForEachOut<kVecs>(out.dim(1), first_out + at.panel * kPanel + at.col,
-                      [&](int v, int64_t col, size_t n) HWY_ATTR {
-                        HWY_UNROLL(8)
-                        for (int r = 0; r < kRows; ++r) {
-                          StoreVecAny(RoundVec<R>(acc.v[r][v]), out.Row<Out>(row + r) + col, n);
-                        }
-                      });
+  void operator()(int64_t tile, int /*panel*/, const float* sums) const {
+    const int64_t first_row = in.tiling.First(tile);
+    const int height = in.tiling.Height(tile);
+    for (int r = 0; r < height; ++r) {
+      Out* to = out.Row<Out>(first_row + r);
+      const float* from = sums + r * kPanel;
+      ForEachOut(out.dim(1), first_out, [&](int64_t lane, int64_t col, size_t n) HWY_ATTR {
+        StoreVecAny(RoundVec<R>(LoadVec(from + lane)), to + col, n);
+      });
+    }
   }
 };
 
-// Panel 0 is the gate and waits in the sums for panel 1, the values that it multiplies.
+// Panel 0 is the gate and waits in its sums for panel 1, the values that it multiplies.
 template <class T>
 struct SiluTimes {
   const LinearInputs& in;
@@ -52,31 +49,24 @@ struct SiluTimes {
   int64_t first_row;   // of the task
   const float* gates;  // sums of panel 0
 
-  template <int kRows, int kVecs>
-  HWY_INLINE void operator()(const TileAt& at, const TileAccs<kRows, kVecs>& acc,
-                             float* sums) const {
-    StoreTile(acc, sums, kPanel);
-    if (at.panel == 1) Multiply<kRows, kVecs>(at, sums);
-  }
-
-  // Not inlined: its constants would push accumulators out of the registers.
-  template <int kRows, int kVecs>
-  HWY_NOINLINE void Multiply(const TileAt& at, const float* ups) const {
-    const int64_t row = in.tiling.First(at.tile);
-    const float* gate = gates + (row - first_row) * kPanel + at.col;
-    ForEachOut<kVecs>(out.dim(1), first_out + at.col, [&](int v, int64_t col, size_t n) HWY_ATTR {
-      for (int r = 0; r < kRows; ++r) {
-        const int64_t lane = r * kPanel + v * kTileLanes;
+  void operator()(int64_t tile, int panel, const float* sums) const {
+    if (panel == 0) return;
+    const int64_t tile_row = in.tiling.First(tile);
+    const int height = in.tiling.Height(tile);
+    for (int r = 0; r < height; ++r) {
+      const float* gate = gates + (tile_row - first_row + r) * kPanel;
+      const float* up = sums + r * kPanel;
+      T* to = out.Row<T>(tile_row + r);
+      ForEachOut(out.dim(1), first_out, [&](int64_t lane, int64_t col, size_t n) HWY_ATTR {
         const VF silu = RoundVec<T>(SiluVec(RoundVec<T>(LoadVec(gate + lane))));
-        const VF value = hn::Mul(silu, RoundVec<T>(LoadVec(ups + lane)));
-        StoreVecAny(value, out.Row<T>(row + r) + col, n);
-      }
-    });
+        StoreVecAny(hn::Mul(silu, RoundVec<T>(LoadVec(up + lane))), to + col, n);
+      });
+    }
   }
 };
 
-// Converts x, then calls run(in, tiles of a block, unit, area) for each block of rows and unit of
-// unit_panels panels.
+// Converts x, then calls run(in, tiles of a block, unit, next, area) for each block of rows and
+// unit of unit_panels panels; next is the unit that the same thread is likely to take afterwards.
 template <class T, class Run>
 void ForEachUnit(const ExecContext& ctx, const ConstTensor& x, int64_t num_units,
                  int64_t unit_panels, const Run& run) {
@@ -100,8 +90,12 @@ void ForEachUnit(const ExecContext& ctx, const ConstTensor& x, int64_t num_units
     const int64_t block = task / groups;
     const TileRange tiles = {block * tiling.count / blocks, (block + 1) * tiling.count / blocks};
     const int64_t first = task % groups * group_units;
-    for (int64_t unit = first; unit < std::min(first + group_units, num_units); ++unit) {
-      run(in, tiles, unit, scratch.areas[worker]);
+    const int64_t last = std::min(first + group_units, num_units);
+    // With even tasks the threads take turns. A wrong guess costs time alone.
+    const int64_t then =
+        std::min((task + ctx.pool->num_threads()) % groups * group_units, num_units - 1);
+    for (int64_t unit = first; unit < last; ++unit) {
+      run(in, tiles, unit, unit + 1 < last ? unit + 1 : then, scratch.areas[worker]);
     }
   });
 }
@@ -115,9 +109,10 @@ const uint32_t* PanelOf(const Weight& weight, int64_t panel) {
 template <class T, class R, class Out>
 void RunLinearAs(const ExecContext& ctx, const LinearArgs& args) {
   ForEachUnit<T>(ctx, args.x, NumPanels(args.weight->rows()), 1,
-                 [&](const LinearInputs& in, const TileRange& tiles, int64_t panel,
+                 [&](const LinearInputs& in, const TileRange& tiles, int64_t panel, int64_t next,
                      WorkerArea& area) HWY_ATTR {
-                   const PanelTask task = {tiles, {PanelOf<T>(*args.weight, panel)}, 1};
+                   const PanelTask task = {
+                       tiles, {PanelOf<T>(*args.weight, panel)}, 1, PanelOf<T>(*args.weight, next)};
                    RunPanels<T>(in, task, area, Rounded<R, Out>{in, args.out, panel * kPanel});
                  });
 }
@@ -132,10 +127,13 @@ void RunLinear(const ExecContext& ctx, const LinearArgs& args) {
 template <class T>
 void RunSiluAndMul(const ExecContext& ctx, const LinearSiluAndMulArgs& args) {
   ForEachUnit<T>(ctx, args.x, NumPanels(args.gate->rows()), 2,
-                 [&](const LinearInputs& in, const TileRange& tiles, int64_t panel,
+                 [&](const LinearInputs& in, const TileRange& tiles, int64_t panel, int64_t next,
                      WorkerArea& area) HWY_ATTR {
                    const PanelTask task = {
-                       tiles, {PanelOf<T>(*args.gate, panel), PanelOf<T>(*args.up, panel)}, 2};
+                       tiles,
+                       {PanelOf<T>(*args.gate, panel), PanelOf<T>(*args.up, panel)},
+                       2,
+                       PanelOf<T>(*args.gate, next)};
                    const SiluTimes<T> finish = {in, args.out, panel * kPanel,
                                                 in.tiling.First(tiles.first), area.Sums(0)};
                    RunPanels<T>(in, task, area, finish);

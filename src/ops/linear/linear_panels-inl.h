@@ -22,11 +22,6 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kPanel = Weight::kPanelRows;
 static_assert(kPanel == kTileCols);
-
-// Columns that the highest tile takes at once: those of a widened block.
-constexpr int kBlockVecs = TileVecs(kTileMaxRows);
-constexpr int64_t kBlockCols = kBlockVecs * kTileLanes;
-constexpr int64_t kBlockK = HWY_MIN(kBlockFloats / kBlockCols, kMaxBlockK);
 static_assert(kTileMaxRows <= kMaxTileRows);
 
 // The f32 of k even and k odd from the dwords of 16-bit panels.
@@ -58,51 +53,43 @@ void PackTile(const LinearInputs& in, int64_t tile) {
   }
 }
 
-// k_count k of kBlockCols columns of a panel as f32, [k_count, kBlockCols].
-template <class T>
-HWY_INLINE void WidenBlock(const uint32_t* HWY_RESTRICT dwords, int64_t k_count,
-                           float* HWY_RESTRICT block) {
-  constexpr int64_t kPerDword = KPerDword(DTypeOf<T>());
-  for (int64_t k = 0; k < k_count; k += kPerDword) {
-    HWY_UNROLL(8)
-    for (int v = 0; v < kBlockVecs; ++v) {
-      const VU dword = hn::LoadU(DU(), dwords + k / kPerDword * kPanel + v * kTileLanes);
-      float* to = block + k * kBlockCols + v * kTileLanes;
-      if constexpr (std::is_same_v<T, float>) {
-        hn::StoreU(hn::BitCast(DF(), dword), DF(), to);
-      } else {
-        hn::StoreU(EvenOf(T(), dword), DF(), to);
-        // With an odd count this is the padding's zero row, inside the block.
-        hn::StoreU(OddOf(T(), dword), DF(), to + kBlockCols);
-      }
-    }
-  }
-}
+// Weights that a pass over a panel brings near: it touches from + i * step with row i of the dwords
+// that it reads. In a burst the touches would fill the core's miss buffers, and the tile's own
+// loads would wait behind them.
+struct Ahead {
+  const uint32_t* from;
+  int64_t step;
+};
 
-// A tile straight from a panel. prefetch walks along with the weights; null for none.
+// A tile straight from a panel.
 template <class T, int kRows, int kVecs>
 HWY_INLINE void PanelTile(const float* HWY_RESTRICT a, const uint32_t* HWY_RESTRICT dword,
-                          int64_t k_count, const uint32_t* prefetch, TileAccs<kRows, kVecs>& acc) {
-  if constexpr (std::is_same_v<T, float>) {
-    FmaTile<kRows, kVecs>(a, kRows, 1, reinterpret_cast<const float*>(dword), kPanel,
-                          static_cast<size_t>(k_count), acc);
-  } else {
-    const auto even = [&dword](int v) GDN_INLINE_LAMBDA {
-      return EvenOf(T(), hn::LoadU(DU(), dword + v * kTileLanes));
-    };
-    const auto odd = [&dword](int v) GDN_INLINE_LAMBDA {
-      return OddOf(T(), hn::LoadU(DU(), dword + v * kTileLanes));
-    };
-    for (int64_t k = 0; k + 1 < k_count; k += 2, a += 2 * kRows, dword += kPanel) {
-      if (prefetch != nullptr) {
-        hwy::Prefetch(prefetch + k / 2 * kPanel);
-        hwy::Prefetch(prefetch + k / 2 * kPanel + kPanel / 2);
-      }
-      FmaStep<kRows, kVecs>(a, 1, even, acc);
+                          int64_t k_count, Ahead ahead, TileAccs<kRows, kVecs>& acc) {
+  constexpr int64_t kPerDword = KPerDword(DTypeOf<T>());
+  const auto even = [&dword](int v) GDN_INLINE_LAMBDA {
+    const VU bits = hn::LoadU(DU(), dword + v * kTileLanes);
+    if constexpr (std::is_same_v<T, float>) {
+      return hn::BitCast(DF(), bits);
+    } else {
+      return EvenOf(T(), bits);
+    }
+  };
+  for (int64_t k = 0; k + kPerDword <= k_count; k += kPerDword) {
+    hwy::Prefetch(ahead.from);
+    // The only pass over a row: a step is up to two lines.
+    if constexpr (kVecs == kTileVecs) hwy::Prefetch(ahead.from + ahead.step / 2);
+    ahead.from += ahead.step;
+    FmaStep<kRows, kVecs>(a, 1, even, acc);
+    if constexpr (kPerDword == 2) {
+      const auto odd = [&dword](int v) GDN_INLINE_LAMBDA {
+        return OddOf(T(), hn::LoadU(DU(), dword + v * kTileLanes));
+      };
       FmaStep<kRows, kVecs>(a + kRows, 1, odd, acc);
     }
-    if (k_count % 2 != 0) FmaStep<kRows, kVecs>(a, 1, even, acc);
+    a += kPerDword * kRows;
+    dword += kPanel;
   }
+  if (k_count % kPerDword != 0) FmaStep<kRows, kVecs>(a, 1, even, acc);
 }
 
 // A tile's sums so far, [rows of the tile, 32].
@@ -115,135 +102,59 @@ HWY_INLINE void StartTile(bool first, const float* sums, TileAccs<kRows, kVecs>&
   }
 }
 
-// A tile of outputs that is complete.
-struct TileAt {
-  int64_t tile;  // of the tiling
-  int panel;     // of the task
-  int64_t col;   // of the panel, the first of the tile's
-};
-
-// Touches the lines of a block of weights in equal parts, so that its way from memory overlaps the
-// arithmetic of every tile.
-class NextBlock {
- public:
-  // The first cols columns of num_rows rows of dwords.
-  NextBlock(const uint32_t* dwords, int64_t num_rows, int64_t cols)
-      : dwords_(dwords), num_rows_(num_rows), cols_(cols) {}
-  HWY_INLINE void Fetch(int64_t part, int64_t parts) const {
-    for (int64_t i = part * num_rows_ / parts; i < (part + 1) * num_rows_ / parts; ++i) {
-      for (int64_t c = 0; c < cols_; c += 16) hwy::Prefetch(dwords_ + i * kPanel + c);
-    }
-  }
-
- private:
-  const uint32_t* dwords_;
-  int64_t num_rows_, cols_;
-};
-
-// Many tiles: a block of columns is widened once for all of them, panel by panel for each range of
-// k, so that the inputs of that range stay in the second-level cache. The last range ends with
-// finish(TileAt, accumulators, where the sums were).
-template <class T, class Finish>
-void RunBlocks(const LinearInputs& in, const PanelTask& task, WorkerArea& area,
-               const Finish& finish) {
-  constexpr int64_t kPerDword = KPerDword(DTypeOf<T>());
-  const int64_t num_cols = in.x.dim(1);
-  for (int64_t k = 0; k < num_cols; k += kBlockK) {
-    const int64_t k_count = std::min(kBlockK, num_cols - k);
-    const int64_t offset = k / kPerDword * kPanel;
-    for (int panel = 0; panel < task.num_panels; ++panel) {
-      for (int64_t col = 0; col < kPanel; col += kBlockCols) {
-        const uint32_t* source = task.panels[panel] + offset + col;
-        WidenBlock<T>(source, k_count, area.block.data());
-        const uint32_t* next = col + kBlockCols < kPanel ? source + kBlockCols
-                               : panel + 1 < task.num_panels
-                                   ? task.panels[panel + 1] + offset
-                                   : task.panels[0] + offset + kBlockK / kPerDword * kPanel;
-        const NextBlock next_block(next, kBlockK / kPerDword, kBlockCols);
-        for (int64_t tile = task.tiles.first; tile < task.tiles.last; ++tile) {
-          next_block.Fetch(tile - task.tiles.first, task.tiles.count());
-          const int height = in.tiling.Height(tile);
-          const float* a = in.Tile(tile) + k * height;
-          float* sums = area.Sums(panel) + in.RowIn(task.tiles, tile) * kPanel + col;
-          WithTileRows(height, [&](auto rows) HWY_ATTR {
-            constexpr int kRows = decltype(rows)::value;
-            TileAccs<kRows, kBlockVecs> acc;
-            StartTile(k == 0, sums, acc);
-            FmaTile<kRows, kBlockVecs>(a, kRows, 1, area.block.data(), kBlockCols,
-                                       static_cast<size_t>(k_count), acc);
-            if (k + k_count == num_cols) {
-              finish({tile, panel, col}, acc, sums);
-            } else {
-              StoreTile(acc, sums, kPanel);
-            }
-          });
-        }
-      }
-    }
-  }
-}
-
 // Adds k_count k of all columns of a panel to a tile's sums. A function of its own: inlined into
 // the loops around it the longest tiles spill.
 template <class T, int kRows>
 HWY_NOINLINE void AddPanel(const float* a, const uint32_t* source, int64_t k_count, bool first,
-                           const uint32_t* prefetch, float* sums) {
+                           Ahead ahead, float* sums) {
   constexpr int kVecs = TileVecs(kRows);
-  for (int v = 0; v < kTileVecs; v += kVecs) {
+  constexpr int64_t kPasses = kTileVecs / kVecs;
+  const int64_t part = k_count / KPerDword(DTypeOf<T>()) * ahead.step / kPasses;
+  const int64_t step = (ahead.step + kPasses - 1) / kPasses;
+  for (int64_t pass = 0; pass < kPasses; ++pass) {
     TileAccs<kRows, kVecs> acc;
-    StartTile(first, sums + v * kTileLanes, acc);
-    PanelTile<T, kRows, kVecs>(a, source + v * kTileLanes, k_count, v == 0 ? prefetch : nullptr,
-                               acc);
-    StoreTile(acc, sums + v * kTileLanes, kPanel);
+    const int64_t col = pass * kVecs * kTileLanes;
+    StartTile(first, sums + col, acc);
+    PanelTile<T, kRows, kVecs>(a, source + col, k_count, {ahead.from + pass * part, step}, acc);
+    StoreTile(acc, sums + col, kPanel);
   }
 }
 
-template <int kRows, class Finish>
-HWY_NOINLINE void FinishPanel(int64_t tile, int panel, float* sums, const Finish& finish) {
-  constexpr int kVecs = TileVecs(kRows);
-  for (int v = 0; v < kTileVecs; v += kVecs) {
-    TileAccs<kRows, kVecs> acc;
-    LoadTile(sums + v * kTileLanes, kPanel, acc);
-    finish({tile, panel, v * kTileLanes}, acc, sums + v * kTileLanes);
-  }
-}
-
-// Few tiles: the weights stream from memory and are widened in each.
+// Tiles against panels: range by range of k, so that the weights of a range, brought in once, stay
+// in the first-level cache while every tile passes over them, and are widened in each. Calls
+// finish(tile, panel, sums [rows of the tile, 32]) once k is through.
 template <class T, class Finish>
-void RunStream(const LinearInputs& in, const PanelTask& task, WorkerArea& area,
+void RunPanels(const LinearInputs& in, const PanelTask& task, WorkerArea& area,
                const Finish& finish) {
   constexpr int64_t kPerDword = KPerDword(DTypeOf<T>());
   const int64_t num_cols = in.x.dim(1);
-  const bool alone = task.tiles.count() == 1;
-  const int64_t range = alone ? kStreamK : kSharedK;
+  const int64_t num_tiles = task.tiles.count();
+  // f32 has too little arithmetic to hide the cost of asking: there the hardware fetches alone.
+  constexpr int64_t kStreamAhead = kPerDword == 1 ? 0 : kPrefetchDwords;
+  // A tile that takes all columns at once reads the weights once, as a stream: it fetches a little
+  // ahead. Else each pass over a range brings in its part of the next.
+  const bool once = num_tiles == 1 && TileVecs(in.tiling.Height(task.tiles.first)) == kTileVecs;
+  const int64_t range = (once ? kStreamDwords : kSharedDwords) * kPerDword;
+  const int64_t tile_step = (kPanel + num_tiles - 1) / num_tiles;
   for (int panel = 0; panel < task.num_panels; ++panel) {
     for (int64_t k = 0; k < num_cols; k += range) {
       const int64_t k_count = std::min(range, num_cols - k);
-      const uint32_t* source = task.panels[panel] + k / kPerDword * kPanel;
-      const NextBlock next(source + range / kPerDword * kPanel, range / kPerDword, kPanel);
+      const uint32_t* source = task.panels[static_cast<size_t>(panel)] + k / kPerDword * kPanel;
+      const uint32_t* ahead = once                     ? source + kStreamAhead
+                              : k + k_count < num_cols ? source + kSharedDwords * kPanel
+                                                       : task.After(panel);
       for (int64_t tile = task.tiles.first; tile < task.tiles.last; ++tile) {
-        if (!alone) next.Fetch(tile - task.tiles.first, task.tiles.count());
         const int height = in.tiling.Height(tile);
         const float* a = in.Tile(tile) + k * height;
         float* sums = area.Sums(panel) + in.RowIn(task.tiles, tile) * kPanel;
         WithTileRows(height, [&](auto rows) HWY_ATTR {
           constexpr int kRows = decltype(rows)::value;
-          AddPanel<T, kRows>(a, source, k_count, k == 0, alone ? source + kPrefetchDwords : nullptr,
-                             sums);
-          if (k + k_count == num_cols) FinishPanel<kRows>(tile, panel, sums, finish);
+          AddPanel<T, kRows>(a, source, k_count, k == 0, {ahead, tile_step}, sums);
         });
+        if (k + k_count == num_cols) finish(tile, panel, sums);
+        ahead += k_count / kPerDword * kPanel / num_tiles;
       }
     }
-  }
-}
-
-template <class T, class Finish>
-void RunPanels(const LinearInputs& in, const PanelTask& task, WorkerArea& area,
-               const Finish& finish) {
-  if (task.tiles.count() >= kMinWidenPasses) {
-    RunBlocks<T>(in, task, area, finish);
-  } else {
-    RunStream<T>(in, task, area, finish);
   }
 }
 

@@ -15,28 +15,22 @@ namespace gdn {
 
 // Rows of the highest tile of any target.
 constexpr int64_t kMaxTileRows = 8;
-// Floats that are widened at once: 16 KiB, half of the smallest first-level cache.
-constexpr int64_t kBlockFloats = 4096;
-constexpr int64_t kMaxBlockK = 256;
-// Tiles that pass over a widened block before the next: their inputs of a range of k (up to 192
-// KiB) and their sums stay in the second-level cache, and the widening is 1% of the work.
+// Tiles that pass over a range of k before the next: their inputs of that range (up to 96 KiB) and
+// their sums stay in the second-level cache.
 constexpr int64_t kMaxBlockTiles = 24;
 // Panels of a task: they share the inputs of a range of k.
 constexpr int kMaxTaskPanels = 2;
-// k of a panel that few tiles take at once, and that one takes alone: what the first pass brings
-// in, 16 KiB at most, is still in the first-level cache for the next.
-constexpr int64_t kSharedK = 128;
-constexpr int64_t kStreamK = 256;
+// Rows of 32 dwords of a panel that tiles take at once, 8 KiB: beside the next ones, the inputs and
+// the sums they have room in the first-level cache.
+constexpr int64_t kSharedDwords = 64;
+// The same where one pass takes all columns: only its sums, in and out of memory, are at stake.
+constexpr int64_t kStreamDwords = 128;
+// How far ahead such a pass fetches: 2 KiB.
+constexpr int64_t kPrefetchDwords = 512;
 // Multiply-adds times 32 that make a task worth its hand-over, a few microseconds.
 constexpr int64_t kMinTaskWork = 1024;
 // Elements of x that the caller converts alone, sooner than another thread would have woken.
 constexpr int64_t kMinSharedConversion = 32768;
-// Tiles from which on a widened copy of a block costs less than widening in each of them (Zen 3,
-// bf16: at 2 tiles 8-12% slower, at 3 even).
-constexpr int64_t kMinWidenPasses = 4;
-// How far ahead of a stream of weights a single tile fetches: 2 KiB.
-constexpr int64_t kPrefetchDwords = 512;
-
 // Tiles [first, last).
 struct TileRange {
   int64_t first, last;
@@ -61,11 +55,16 @@ struct PanelTask {
   TileRange tiles;
   std::array<const uint32_t*, kMaxTaskPanels> panels;
   int num_panels;
+  // What the same thread is likely to take afterwards.
+  const uint32_t* next;
+
+  const uint32_t* After(int panel) const {
+    return panel + 1 < num_panels ? panels[static_cast<size_t>(panel) + 1] : next;
+  }
 };
 
 // A worker's part of ctx.scratch.
 struct WorkerArea {
-  alignas(64) std::array<float, kBlockFloats> block;
   alignas(64)
       std::array<float, kMaxTaskPanels * kMaxBlockTiles * kMaxTileRows * Weight::kPanelRows> sums;
 
