@@ -285,8 +285,8 @@ GDN_API gdn_status gdn_chat_prompt(const gdn_session* session, const char* chat,
 
 // ---- Statistics ----
 
-// How a session stands after a step of its model; a chunk that has just been read may be of the step
-// after that.
+// How a session stands after a step of its model; a chunk that has just been read may be of the
+// step after that.
 typedef struct gdn_stats {
   size_t struct_size;      // of this struct, in bytes: set by the caller before the call
   double load_ms;          // what gdn_load took
