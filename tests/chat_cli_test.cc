@@ -135,6 +135,14 @@ TEST_F(Cli, RefusesBadConversations) {
   ExpectBadInput("run --chat -p a -m " + model, {"chat_template.jinja", "line 1"});
 }
 
+TEST_F(Cli, SaysThatAReplyWasCut) {
+  const Outcome by_option = Gdn(kChat + "-p 'Who was he?'");
+  EXPECT_NE(by_option.err.find("cut after 20 tokens: --predict"), std::string::npos)
+      << by_option.err;
+  const Outcome by_context = Gdn("run -m " + kTiny + " --chat -p a -c 64 --min-tokens 90 --temp 0");
+  EXPECT_NE(by_context.err.find("the context of 64 tokens"), std::string::npos) << by_context.err;
+}
+
 TEST_F(Cli, MemoryIsPlannedWithinALimit) {
   const Json free = Json::parse(Gdn(kChat + "-p 'Who was he?' --json").out);
   const Json tight = Json::parse(Gdn(kChat + "-p 'Who was he?' --json --memory 20MiB").out);

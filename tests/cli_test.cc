@@ -178,6 +178,8 @@ TEST_F(Cli, InspectPlansMemory) {
   EXPECT_EQ(one["total_bytes"].get<int64_t>(), one["weight_bytes"].get<int64_t>() +
                                                    one["scratch_bytes"].get<int64_t>() +
                                                    state * (1 + 1 + 6) + block * (1 + 32));
+  EXPECT_EQ(one["all_states_bytes"], state * (1 + 1 + 6));
+  EXPECT_EQ(one["all_kv_bytes"], block * (1 + 32));
 
   const Json eight = memory("--max-seqs 8");
   EXPECT_EQ(eight["kv_tokens"], 8 * 2048);
@@ -195,8 +197,9 @@ TEST_F(Cli, InspectPlansMemory) {
         "\nsnapshots                      12\n", "\nsnapshot_interval_tokens       512\n"}) {
     EXPECT_NE(text.out.find(line), std::string::npos) << line << " in " << text.out;
   }
-  ExpectBadInput(inspect + "--memory 1MiB",
-                 {kTiny, "needs", "weights", "states of 1 request", "2048 tokens", "1.00 MiB"});
+  ExpectBadInput(
+      inspect + "--memory 1MiB",
+      {kTiny, "needs", "weights", "1 sequence and 2 snapshots", "2048 tokens", "1.00 MiB"});
   ExpectBadInput(inspect + "--memory lots", {"lots", "8GiB", "80%"});
   ExpectBadInput(inspect + "--memory 120%", {"120%", "at most 100%"});
   ExpectBadInput(inspect + "--max-seqs 0", {"max_seqs is 0"});

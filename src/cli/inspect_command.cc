@@ -71,6 +71,9 @@ Json MemoryJson(const MemoryPlan& plan) {
           {"kv_bytes_per_1000_tokens", PerThousand(needs.kv_block_bytes, kKvBlockSize)},
           {"kv_tokens", plan.config.kv_tokens},
           {"snapshots", plan.config.num_snapshots},
+          // These two with the null row of each pool; with weights and scratch they are the total.
+          {"all_states_bytes", needs.state_bytes * static_cast<size_t>(plan.limits.num_slots)},
+          {"all_kv_bytes", needs.kv_block_bytes * static_cast<size_t>(plan.limits.num_blocks)},
           {"total_bytes", plan.total_bytes}};
 }
 

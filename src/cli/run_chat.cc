@@ -3,37 +3,21 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/str.h"
+#include "cli/chat_options.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/run_output.h"
-#include "io/json_file.h"
-#include "io/read_file.h"
-#include "session/chat_request_json.h"
-#include "tokenizer/utf8.h"
 
 namespace gdn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr size_t kMaxInputBytes = size_t{16} << 20;
-
-Json Message(const char* role, std::string_view text) {
-  return {{"role", role}, {"content", text}};
-}
-
-Status CheckUtf8(std::string_view text, const char* what) {
-  const size_t at = FindInvalidUtf8(text);
-  if (at == std::string_view::npos) return OkStatus();
-  return InvalidArgument(StrCat(what, " is not valid UTF-8 at byte ", at));
-}
 
 // A line of stdin without its end; none at the end of the input.
 Result<std::optional<std::string>> ReadLine() {
@@ -43,11 +27,12 @@ Result<std::optional<std::string>> ReadLine() {
       if (line.empty()) return std::optional<std::string>();
       break;
     }
-    if (line.size() == kMaxInputBytes) {
-      return InvalidArgument(StrCat("a message is longer than ", kMaxInputBytes, " bytes"));
+    if (line.size() == kMaxMessageBytes) {
+      return InvalidArgument(StrCat("a message is longer than ", kMaxMessageBytes, " bytes"));
     }
     line.push_back(static_cast<char>(c));
   }
+  if (line.ends_with('\r')) line.pop_back();
   GDN_RETURN_IF_ERROR(CheckUtf8(line, "a message"));
   return std::optional(std::move(line));
 }
@@ -92,6 +77,21 @@ class ReplyPrinter {
   bool in_reasoning_ = false;
 };
 
+// A reply that was cut does not look it.
+void SayHowItEnded(const RunOptions& options, const Session& session, const Completion& reply) {
+  if (reply.finish != FinishReason::kLength) return;
+  const auto length = static_cast<int64_t>(reply.tokens.size());
+  const bool by_option = length >= options.params.max_new_tokens;
+  std::fprintf(
+      stderr, "gdn: the reply was cut after %lld tokens: %s%s\n", static_cast<long long>(length),
+      by_option
+          ? "--predict allows no more"
+          : StrCat("the context of ", session.limits().max_positions, " tokens (--ctx) is full")
+                .c_str(),
+      reply.text.empty() && !reply.reasoning.empty() ? "; all of it is reasoning (--reasoning show)"
+                                                     : "");
+}
+
 // One reply; the conversation goes on after it. False where the user ended it.
 Result<bool> Reply(const RunOptions& options, bool with_table, ChatRequest& conversation,
                    Session& session) {
@@ -111,13 +111,14 @@ Result<bool> Reply(const RunOptions& options, bool with_table, ChatRequest& conv
   } else {
     PrintTexts(*completions);
   }
+  if (!options.json) SayHowItEnded(options, session, first);
   if (with_table && !options.json)
     PrintTable(session, stream->prompt_tokens().size(), *completions);
-  Json reply = Message("assistant", first.text);
+  Json reply = ChatMessage("assistant", first.text);
   if (!first.reasoning.empty()) reply["reasoning_content"] = first.reasoning;
   if (conversation.continue_final_message) {
-    Json& begun = conversation.messages.back();
-    reply["content"] = begun["content"].get<std::string>() + first.text;
+    const Json& begun = conversation.messages.back()["content"];
+    if (begun.is_string()) reply["content"] = begun.get<std::string>() + first.text;
     conversation.messages.erase(conversation.messages.size() - 1);
     conversation.continue_final_message = false;
   }
@@ -125,123 +126,54 @@ Result<bool> Reply(const RunOptions& options, bool with_table, ChatRequest& conv
   return first.finish != FinishReason::kCancelled;
 }
 
-// True where the model is to speak next.
-bool WaitsForReply(const ChatRequest& conversation) {
-  if (conversation.messages.empty()) return false;
-  if (conversation.continue_final_message) return true;
-  const Json& last = conversation.messages.back();
-  const auto role = last.find("role");
-  return role != last.end() && *role != "system" && *role != "assistant";
+// What of a conversation there was before its first line.
+void StartAgain(const ChatRequest& start, ChatRequest& conversation) {
+  conversation = start;
+  std::fprintf(stderr, "(a new conversation)\n");
 }
 
-Status Converse(const RunOptions& options, ChatRequest conversation, Session& session) {
+// What the model could not be asked was not said.
+Result<bool> Ask(const RunOptions& options, std::string_view text, ChatRequest& conversation,
+                 Session& session) {
+  conversation.messages.push_back(ChatMessage("user", text));
+  const size_t length = conversation.messages.size();
+  Result<bool> finished = Reply(options, options.verbose, conversation, session);
+  if (!finished.ok()) conversation.messages.erase(length - 1);
+  return finished;
+}
+
+// A reply to each line of stdin. A terminal is told what went wrong and goes on; a pipe ends.
+Status Converse(const RunOptions& options, const ChatRequest& start, Session& session,
+                int& exit_code) {
   const bool terminal = isatty(STDIN_FILENO) != 0;
+  if (terminal) std::fprintf(stderr, "(/clear begins a new conversation, Ctrl-D ends)\n");
+  ChatRequest conversation = start;
   for (;;) {
     if (terminal) std::fprintf(stderr, "> ");
-    Result<std::optional<std::string>> line = ReadLine();
-    Status status = line.status();
-    if (status.ok() && !line->has_value()) return OkStatus();
-    if (status.ok()) {
-      if ((*line)->empty()) continue;
-      conversation.messages.push_back(Message("user", **line));
-      const size_t length = conversation.messages.size();
-      status = Reply(options, options.verbose, conversation, session).status();
-      // What the model could not be asked was not said.
-      if (!status.ok()) conversation.messages.erase(length - 1);
+    const Result<std::optional<std::string>> line = ReadLine();
+    if (line.ok() && !line->has_value()) return OkStatus();
+    if (line.ok() && (*line)->empty()) continue;
+    if (line.ok() && terminal && **line == "/clear") {
+      StartAgain(start, conversation);
+      continue;
     }
-    if (status.ok()) continue;
-    if (!terminal) return status;
-    Report(status);
+    const Result<bool> finished =
+        line.ok() ? Ask(options, **line, conversation, session) : Result<bool>(line.status());
+    if (!finished.ok() && !terminal) return finished.status();
+    if (!finished.ok()) {
+      Report(finished.status());
+    } else if (!*finished && !terminal) {
+      exit_code = kExitInterrupted;
+      return OkStatus();
+    }
   }
 }
 
 }  // namespace
 
-void AddChatOptions(CLI::App& command, ChatOptions& options) {
-  CLI::Option* chat = command.add_flag(
-      "--chat", options.enabled,
-      "Reply to messages, in the checkpoint's chat template: to --prompt, --file or --messages, "
-      "or to each line of stdin");
-  chat->excludes("--ids");
-  command.add_option("--system", options.system, "With --chat: the system message")->needs(chat);
-  command
-      .add_option(
-          "--messages", options.messages_file,
-          "With --chat: JSON file with a conversation, a list of messages or an object with "
-          "messages, tools, documents, chat_template_kwargs")
-      ->needs(chat)
-      ->excludes("--prompt")
-      ->excludes("--file")
-      ->excludes("--system");
-  command
-      .add_option("--assistant", options.assistant, "With --chat: beginning of the (first) reply")
-      ->needs(chat);
-  command
-      .add_option("--chat-template-kwargs", options.template_kwargs,
-                  "With --chat: JSON object with variables of the template, such as "
-                  "{\"enable_thinking\": false}")
-      ->needs(chat);
-  command
-      .add_flag("--reuse-decoded", options.reuse_decoded,
-                "With --chat: go on from the states that a reply was generated with, instead of "
-                "reading it again as a prompt; changes bits")
-      ->needs(chat);
-  command
-      .add_option("--reasoning", options.reasoning,
-                  "With --chat: show reasoning on stderr, hide it, or auto: show it on a terminal")
-      ->needs(chat)
-      ->check(CLI::IsMember({"auto", "show", "hide"}))
-      ->capture_default_str();
-}
-
-Result<ChatRequest> ReadConversation(const CLI::App& command, const RunOptions& options) {
-  const ChatOptions& chat = options.chat;
-  ChatRequest out;
-  out.messages = Json::array();
-  if (command.count("--messages") > 0) {
-    GDN_ASSIGN_OR_RETURN(const std::string text, ReadFile(chat.messages_file, kMaxInputBytes));
-    GDN_ASSIGN_OR_RETURN(out, ParseChatRequest(text, chat.messages_file));
-  }
-  if (command.count("--system") > 0) {
-    GDN_RETURN_IF_ERROR(CheckUtf8(chat.system, "--system"));
-    out.messages.push_back(Message("system", chat.system));
-  }
-  if (command.count("--prompt") + command.count("--file") > 0) {
-    GDN_ASSIGN_OR_RETURN(const std::string prompt, ReadPrompt(command, options.prompt));
-    GDN_RETURN_IF_ERROR(CheckUtf8(prompt, "prompt"));
-    out.messages.push_back(Message("user", prompt));
-  }
-  if (command.count("--assistant") > 0) {
-    GDN_RETURN_IF_ERROR(CheckUtf8(chat.assistant, "--assistant"));
-    if (!WaitsForReply(out) || out.continue_final_message) {
-      return InvalidArgument(
-          "--assistant begins the reply to a message: it wants --prompt, --file "
-          "or --messages whose last message is not the assistant's own");
-    }
-    out.messages.push_back(Message("assistant", chat.assistant));
-    out.continue_final_message = true;
-  }
-  if (command.count("--chat-template-kwargs") > 0) {
-    GDN_ASSIGN_OR_RETURN(Json variables,
-                         ParseOrderedJson(chat.template_kwargs, "--chat-template-kwargs"));
-    if (!variables.is_object()) {
-      return InvalidArgument("--chat-template-kwargs must be a JSON object");
-    }
-    out.variables = std::move(variables);
-  }
-  if (!WaitsForReply(out)) {
-    if (options.params.num_completions > 1) {
-      return InvalidArgument(
-          "--completions wants one message to reply to, in --prompt, --file or "
-          "--messages");
-    }
-  }
-  return out;
-}
-
 Status RunChat(const RunOptions& options, ChatRequest conversation, Session& session,
                int& exit_code) {
-  if (!WaitsForReply(conversation)) return Converse(options, std::move(conversation), session);
+  if (!WaitsForReply(conversation)) return Converse(options, conversation, session, exit_code);
   GDN_ASSIGN_OR_RETURN(const bool finished,
                        Reply(options, /*with_table=*/true, conversation, session));
   if (!finished) exit_code = kExitInterrupted;

@@ -6,16 +6,7 @@
 #include "cli/run_options.h"
 #include "session/session.h"
 
-namespace CLI {
-class App;
-}
-
 namespace gdn {
-
-void AddChatOptions(CLI::App& command, ChatOptions& options);
-
-// Reads what the options name, before the model is loaded: the conversation so far.
-Result<ChatRequest> ReadConversation(const CLI::App& command, const RunOptions& options);
 
 // Where the conversation waits for a reply, that one; else a reply to each line of stdin.
 // exit_code changes where the user ended a single reply.

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/system_info.h"
+#include "cli/chat_options.h"
 #include "cli/commands.h"
 #include "cli/common_options.h"
 #include "cli/interrupt.h"

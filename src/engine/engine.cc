@@ -42,8 +42,8 @@ Result<RunLimits> Engine::Limits(const ModelConfig& model, const EngineConfig& c
     return InvalidArgument(
         StrCat("context is ", context, " tokens, want 1 to the model's ", model.max_positions));
   }
-  if (config.max_seqs < 1) {
-    return InvalidArgument(StrCat("max_seqs is ", config.max_seqs, ", want at least 1"));
+  if (config.max_seqs < 1 || config.max_seqs > kMaxSeqs) {
+    return InvalidArgument(StrCat("max_seqs is ", config.max_seqs, ", want 1 to ", kMaxSeqs));
   }
   if (config.num_snapshots < 0) {
     return InvalidArgument(StrCat("num_snapshots is ", config.num_snapshots, ", want it >= 0"));

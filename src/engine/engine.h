@@ -19,9 +19,11 @@
 
 namespace gdn {
 
+inline constexpr int64_t kMaxSeqs = 1024;
+
 struct EngineConfig {
   int64_t context_tokens = 0;    // longest prompt and answer together; 0: DefaultContext()
-  int64_t max_seqs = 1;          // requests that run at once
+  int64_t max_seqs = 1;          // requests that run at once, at most kMaxSeqs
   int64_t prefill_tokens = 512;  // prompt tokens of a step, a multiple of kChunkSize
   // States of earlier prompts to keep, each as large as a running request's: what a prompt that
   // begins like one of them starts from. 0: none, and no prefix is reused.

@@ -97,10 +97,10 @@ TEST(MemoryPlan, WhatIsGivenStays) {
 TEST(MemoryPlan, SaysWhatDoesNotFitByKind) {
   const Status status = Plan(kWishes, 1245 * kMiB - 1).status();
   EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
-  EXPECT_EQ(status.message(),
-            "model needs 1.22 GiB of memory (weights 1000.00 MiB, activations 40.00 MiB, states of "
-            "4 requests 100.00 MiB, keys and values of 4096 tokens 65.00 MiB, 2 snapshots 40.00 "
-            "MiB, swap space 0 B), there are 1.22 GiB");
+  EXPECT_EQ(
+      status.message(),
+      "model needs 1.22 GiB of memory (weights 1000.00 MiB, scratch 40.00 MiB, 4 sequences "
+      "and 2 snapshots 140.00 MiB, keys and values of 4096 tokens 65.00 MiB), there are 1.22 GiB");
   EngineConfig wishes = kWishes;
   wishes.context_tokens = -1;
   EXPECT_EQ(Plan(wishes, kUnlimited).status().code(), StatusCode::kInvalidArgument);

@@ -43,6 +43,23 @@ std::string ContinuedText(const ChatRequest& request) {
   return is_text ? content->get<std::string>() : " ";
 }
 
+// A part of a message that is not text would be answered as if it had been seen.
+Status CheckParts(const nlohmann::ordered_json& messages) {
+  if (!messages.is_array()) return OkStatus();  // the template's own business
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const auto content = messages[i].is_object() ? messages[i].find("content") : messages[i].end();
+    if (content == messages[i].end() || !content->is_array()) continue;
+    for (const nlohmann::ordered_json& part : *content) {
+      const auto type = part.is_object() ? part.find("type") : part.end();
+      if (type == part.end() || *type == "text") continue;
+      return Unsupported(StrCat("messages[", i, "] has a part of type ",
+                                type->is_string() ? Quoted(type->get<std::string>()) : "?",
+                                ", want text alone"));
+    }
+  }
+  return OkStatus();
+}
+
 bool HasTools(const ChatRequest& request) {
   return request.tools.is_array() && !request.tools.empty();
 }
@@ -115,6 +132,7 @@ Result<ChatPrompt> ChatFormat::BuildPrompt(const ChatRequest& request) const {
         "the checkpoint has no chat template, want chat_template.jinja or a chat_template in "
         "tokenizer_config.json");
   }
+  GDN_RETURN_IF_ERROR(CheckParts(request.messages));
   PromptRequest prompt{.messages = request.messages,
                        .tools = request.tools,
                        .documents = request.documents,

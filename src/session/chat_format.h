@@ -44,8 +44,9 @@ class ChatFormat {
   std::string_view eos_token() const { return eos_token_; }
 
   // The prompt for the assistant's next message. Safe from several threads.
-  // Errors: kUnsupported where there is no template or it has constructs that are not here,
-  // kInvalidArgument for a request that is not as it must be or that the template refuses.
+  // Errors: kUnsupported where there is no template, it has constructs that are not here, or a
+  // message has a part that is not text; kInvalidArgument for a request that is not as it must be or
+  // that the template refuses.
   Result<ChatPrompt> BuildPrompt(const ChatRequest& request) const;
 
  private:

@@ -104,6 +104,10 @@ TEST(ChatFormat, NamesWhatIsMissingOrWrong) {
   request.variables = Json::array();
   EXPECT_THAT(format->BuildPrompt(request).status().message(), HasSubstr("must be an object"));
   request = Saying("hi");
+  request.messages[0]["content"] = Json::array({{{"type", "image_url"}}});
+  EXPECT_EQ(format->BuildPrompt(request).status().code(), StatusCode::kUnsupported);
+  EXPECT_THAT(format->BuildPrompt(request).status().message(), HasSubstr("image_url"));
+  request = Saying("hi");
   request.messages[0]["role"] = "nobody";
   EXPECT_THAT(format->BuildPrompt(request).status().message(), HasSubstr("the roles are"));
 }
