@@ -45,8 +45,8 @@ class ChatFormat {
 
   // The prompt for the assistant's next message. Safe from several threads.
   // Errors: kUnsupported where there is no template, it has constructs that are not here, or a
-  // message has a part that is not text; kInvalidArgument for a request that is not as it must be or
-  // that the template refuses.
+  // message has a part that is not text; kInvalidArgument for a request that is not as it must be
+  // or that the template refuses.
   Result<ChatPrompt> BuildPrompt(const ChatRequest& request) const;
 
  private:
