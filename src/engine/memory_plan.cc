@@ -59,15 +59,15 @@ Status DoesNotFit(std::string_view name, const MemoryPlan& least, size_t limit_b
     return HumanBytes(each * static_cast<size_t>(count));
   };
   // With the null row of each pool.
-  return OutOfMemory(StrCat(
-      name, " needs ", HumanBytes(least.total_bytes), " of memory (weights ",
-      HumanBytes(needs.weight_bytes), ", scratch ", HumanBytes(needs.scratch_bytes), ", ",
-      config.max_seqs, config.max_seqs == 1 ? " sequence and " : " sequences and ",
-      config.num_snapshots, " snapshots ", bytes(needs.state_bytes, least.limits.num_slots),
-      ", keys and values of ", config.kv_tokens, " tokens ",
-      bytes(needs.kv_block_bytes, least.limits.num_blocks),
-      config.swap_bytes == 0 ? "" : StrCat(", swap space ", HumanBytes(config.swap_bytes)),
-      "), there are ", HumanBytes(limit_bytes)));
+  return OutOfMemory(
+      StrCat(name, " needs ", HumanBytes(least.total_bytes), " of memory (weights ",
+             HumanBytes(needs.weight_bytes), ", scratch ", HumanBytes(needs.scratch_bytes), ", ",
+             config.max_seqs, config.max_seqs == 1 ? " sequence and " : " sequences and ",
+             config.num_snapshots, " snapshots ", bytes(needs.state_bytes, least.limits.num_slots),
+             ", keys and values of ", config.kv_tokens, " tokens ",
+             bytes(needs.kv_block_bytes, least.limits.num_blocks),
+             config.swap_bytes == 0 ? "" : StrCat(", swap space ", HumanBytes(config.swap_bytes)),
+             "), there are ", HumanBytes(limit_bytes)));
 }
 
 Result<MemoryPlan> PlanOf(const ModelConfig& model, const EngineConfig& config, NeedsOf needs) {
