@@ -40,7 +40,12 @@ gdn_status Fail(gdn_status code, std::string_view message) noexcept {
   if (size < message.size()) {
     while (size > 0 && IsInsideCharacter(message[size])) --size;
   }
-  std::copy_n(message.begin(), size, last_error.begin());
+  // Messages quote files and callers: a line is a line whatever they hold.
+  std::transform(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(size),
+                 last_error.begin(), [](char c) {
+                   const auto byte = static_cast<unsigned char>(c);
+                   return byte < 0x20 || byte == 0x7F ? ' ' : c;
+                 });
   last_error.at(size) = '\0';
   return code;
 }

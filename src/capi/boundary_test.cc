@@ -97,5 +97,10 @@ TEST(CapiBoundary, FieldsBehindACallersStructAreNeitherReadNorWritten) {
   EXPECT_EQ(written.later, -1);
 }
 
+TEST(CapiBoundary, AMessageIsOneLine) {
+  Fail(GDN_NOT_FOUND, "a\nb\x1B[31m");
+  EXPECT_STREQ(gdn_last_error(), "a b [31m");
+}
+
 }  // namespace
 }  // namespace gdn::capi

@@ -51,7 +51,9 @@ Result<std::string> ReadPromptFile(const std::string& path) {
 
 int Report(const Status& status) {
   // Messages quote files and clients; a line is a line whatever they hold.
-  std::string line = status.message();
+  constexpr size_t kMaxBytes = 4096;
+  std::string line = status.message().substr(0, kMaxBytes);
+  if (line.size() < status.message().size()) line += "...";
   std::ranges::replace_if(
       line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
   std::fprintf(stderr, "gdn: error: %s\n", line.c_str());

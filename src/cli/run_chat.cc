@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,6 +26,9 @@ Result<std::optional<std::string>> ReadLine() {
   std::string line;
   for (int c = std::getc(stdin); c != '\n'; c = std::getc(stdin)) {
     if (c == EOF) {
+      if (std::ferror(stdin) != 0) {
+        return InvalidArgument(StrCat("stdin: cannot be read: ", std::strerror(errno)));
+      }
       if (line.empty()) return std::optional<std::string>();
       break;
     }

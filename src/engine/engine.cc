@@ -125,9 +125,6 @@ Result<RequestId> Engine::Submit(Request request) {
   const auto num_prompt = static_cast<int64_t>(request.prompt.size());
   const int64_t room = limits_.max_positions - num_prompt;
   const int64_t max_tokens = num_prompt + std::min(request.max_new_tokens, room);
-  Sampler sampler(request.sampling,
-                  {request.prompt, request.stop_token_ids, request.min_new_tokens},
-                  model_->config().vocab_size);
   auto sequence = std::make_unique<Sequence>(Sequence{
       .id = next_id_++,
       .tokens = std::move(request.prompt),
@@ -135,7 +132,8 @@ Result<RequestId> Engine::Submit(Request request) {
       .max_tokens = max_tokens,
       .priority = request.priority,
       .stop_token_ids = std::move(request.stop_token_ids),
-      .sampler = std::move(sampler),
+      .sampling = std::move(request.sampling),
+      .min_new_tokens = request.min_new_tokens,
       .top_logits = std::vector<TokenLogit>(static_cast<size_t>(request.num_top_logits)),
       .log_probs = request.log_probs,
   });
@@ -168,7 +166,7 @@ void Engine::DropCancelled(FunctionRef<void(const TokenEvent&)> sink) {
 
 void Engine::Accept(Sequence& sequence, std::span<const float> logits,
                     FunctionRef<void(const TokenEvent&)> sink) {
-  const Result<int32_t> sampled = sequence.sampler.Sample(logits);
+  const Result<int32_t> sampled = sequence.sampler->Sample(logits);
   if (!sampled.ok()) {
     Release(sequence);
     sink({.request = sequence.id, .finish = FinishReason::kError, .error = sampled.status()});

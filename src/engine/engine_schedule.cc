@@ -76,6 +76,10 @@ bool Engine::TryAdmit(Sequence& s, int64_t reserved_blocks) {
     cache_.Release(match.node);
     return false;
   }
+  if (!s.sampler.has_value()) {
+    s.sampler.emplace(s.sampling, SamplerContext{s.prompt(), s.stop_token_ids, s.min_new_tokens},
+                      model_->config().vocab_size);
+  }
   s.node = match.node;
   s.num_node_blocks = match.num_blocks;
   s.num_computed_tokens = match.num_blocks * kKvBlockSize;

@@ -74,6 +74,8 @@ Result<MemoryPlan> PlanOf(const ModelConfig& model, const EngineConfig& config, 
   MemoryPlan plan{.config = config};
   GDN_ASSIGN_OR_RETURN(plan.limits, Engine::Limits(model, config));
   GDN_ASSIGN_OR_RETURN(plan.needs, needs(plan.limits));
+  plan.needs.scratch_bytes +=
+      static_cast<size_t>(config.max_seqs) * Sampler::MaxBytes(model.vocab_size);
   plan.total_bytes = plan.needs.TotalBytes(plan.limits) + config.swap_bytes;
   return plan;
 }

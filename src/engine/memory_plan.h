@@ -21,7 +21,7 @@ inline constexpr int64_t kMinAutoSnapshots = 2;
 struct MemoryPlan {
   EngineConfig config;     // kv_tokens and num_snapshots are set
   RunLimits limits;        // of that config
-  MemoryNeeds needs;       // for those limits
+  MemoryNeeds needs;       // for those limits; scratch with that of samplers
   size_t total_bytes = 0;  // swap_bytes included
 };
 

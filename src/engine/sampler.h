@@ -63,6 +63,10 @@ class Sampler {
   // params are valid; vocab_size >= 1. Allocates all that Sample will use; keeps nothing of context
   // but copies.
   Sampler(const SamplingParams& params, const SamplerContext& context, int64_t vocab_size);
+  // What one takes at most, nearly.
+  static size_t MaxBytes(int64_t vocab_size) {
+    return static_cast<size_t>(vocab_size) * (sizeof(float) + 2 * sizeof(int32_t) + 1);
+  }
 
   // The next token of the answer. logits [vocab_size]. NaN and -inf are never chosen; where some
   // are +inf, only those are. Errors: kInvalidArgument where no token can be chosen. Allocates

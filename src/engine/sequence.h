@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,7 +43,9 @@ struct Sequence {
   int64_t max_tokens = 0;           // prompt and generated ones
   int32_t priority = 0;
   std::vector<int32_t> stop_token_ids;
-  Sampler sampler;
+  SamplingParams sampling;
+  int64_t min_new_tokens = 0;
+  std::optional<Sampler> sampler;      // from its first admission on: it may hold a lot
   std::vector<TokenLogit> top_logits;  // of the step that has just run
   bool log_probs = false;
   int32_t state_slot = 0;

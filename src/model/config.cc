@@ -212,6 +212,7 @@ Result<ModelConfig> ParseModelConfig(std::string_view json, const std::string& f
 }
 
 Result<ModelConfig> LoadModelConfig(const std::string& dir) {
+  if (dir.empty()) return InvalidArgument("the checkpoint folder has no name");
   const std::string path = dir + "/config.json";
   GDN_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxConfigBytes));
   GDN_ASSIGN_OR_RETURN(ModelConfig config, ParseModelConfig(text, path));

@@ -66,6 +66,10 @@ Result<ChatRequest> ParseChatRequest(std::string_view json, const std::string& n
     return Wrong(name, "it", tree, "an array of messages or an object");
   }
   GDN_RETURN_IF_ERROR(CheckMessages(out.messages, name));
+  if (out.continue_final_message && out.messages.empty()) {
+    return InvalidArgument(name +
+                           ": there is no message that continue_final_message could continue");
+  }
   return out;
 }
 

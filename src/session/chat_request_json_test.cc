@@ -42,6 +42,7 @@ TEST(ChatRequestJson, NamesWhatIsWrong) {
       {R"({"messages": [], "tools": {}})", "tools is object, must be an array"},
       {R"({"messages": [], "chat_template_kwargs": []})", "chat_template_kwargs is array"},
       {R"({"messages": [], "continue_final_message": 1})", "must be a boolean"},
+      {R"({"messages": [], "continue_final_message": true})", "there is no message"},
       {R"({"messages": [], "tool": []})", "\"tool\" is not known here"},
   };
   for (const auto& [json, want] : cases) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/engine_loop.h"
 
+#include <new>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -10,9 +11,17 @@
 namespace gdn {
 namespace {
 
+// Where there is no memory for what a reader is to get, the reader is told so without any.
+void Lose(StreamState& stream) noexcept {
+  const std::lock_guard lock(stream.mutex);
+  stream.lost = true;
+  stream.changed.notify_all();
+}
+
 void Send(StreamState& stream, Chunk chunk) {
   chunk.time = std::chrono::steady_clock::now();
   const std::lock_guard lock(stream.mutex);
+  if (stream.lost) return;
   stream.chunks.push_back(std::move(chunk));
   stream.changed.notify_all();
 }
@@ -47,21 +56,41 @@ EngineStats EngineLoop::stats() const {
 }
 
 void EngineLoop::Run() {
-  const auto on_event = [this](const TokenEvent& event) { OnEvent(event); };
   for (;;) {
-    Inbox::Orders orders = inbox_->Take(/*wait=*/!engine_->HasWork());
+    Inbox::Orders orders = inbox_->Take(/*wait=*/failed_ || !engine_->HasWork());
     for (Job& job : orders.jobs) Begin(job);
     for (const uint64_t job : orders.cancelled) Cancel(job);
     if (orders.stop) break;
-    const Status status = engine_->Step(on_event);
-    if (!status.ok()) EndAll(FinishReason::kError, status);
+    if (!failed_) Step();
     Publish();
   }
   EndAll(FinishReason::kCancelled, OkStatus());
   Publish();
 }
 
+void EngineLoop::Step() {
+  try {
+    const Status status = engine_->Step([this](const TokenEvent& event) { OnEvent(event); });
+    if (!status.ok()) EndAll(FinishReason::kError, status);
+  } catch (const std::bad_alloc&) {
+    // The engine stopped somewhere in its books: nothing of it can be used any more.
+    failed_ = true;
+    for (const auto& [id, active] : active_) Lose(*active.stream);
+    active_.clear();
+  }
+}
+
 void EngineLoop::Begin(Job& job) {
+  if (failed_) return Lose(*job.stream);
+  try {
+    SubmitAll(job);
+  } catch (const std::bad_alloc&) {
+    // What of the job was submitted runs unheard.
+    Lose(*job.stream);
+  }
+}
+
+void EngineLoop::SubmitAll(Job& job) {
   for (size_t i = 0; i < job.requests.size(); ++i) {
     Request& request = job.requests[i];
     const bool log_probs = request.log_probs;
@@ -101,7 +130,19 @@ void EngineLoop::EndAll(FinishReason finish, const Status& error) {
 void EngineLoop::OnEvent(const TokenEvent& event) {
   const auto it = active_.find(event.request);
   if (it == active_.end()) return;  // ended here already, by a stop string or a cancellation
-  Active& active = it->second;
+  bool ended = true;
+  try {
+    ended = Tell(it->second, event);
+  } catch (const std::bad_alloc&) {
+    Lose(*it->second.stream);
+  }
+  if (!ended) return;
+  active_.erase(it);
+  if (event.finish == FinishReason::kNone) engine_->Cancel(event.request);
+}
+
+// True where the completion has ended.
+bool EngineLoop::Tell(Active& active, const TokenEvent& event) {
   Chunk chunk{.completion = active.completion,
               .token = event.token,
               .num_cached_tokens = event.num_cached_tokens,
@@ -119,10 +160,7 @@ void EngineLoop::OnEvent(const TokenEvent& event) {
       counted_.num_cached_tokens += event.num_cached_tokens;
     }
   }
-  if (active.text.stopped()) {
-    if (event.finish == FinishReason::kNone) engine_->Cancel(event.request);
-    chunk.finish = FinishReason::kStop;
-  }
+  if (active.text.stopped()) chunk.finish = FinishReason::kStop;
   if (chunk.finish != FinishReason::kNone) {
     ReasoningSplitter::Parts rest = active.text.Flush();
     chunk.text += rest.text;
@@ -130,7 +168,7 @@ void EngineLoop::OnEvent(const TokenEvent& event) {
   }
   const bool ended = chunk.finish != FinishReason::kNone;
   Send(*active.stream, std::move(chunk));
-  if (ended) active_.erase(it);
+  return ended;
 }
 
 void EngineLoop::Publish() {

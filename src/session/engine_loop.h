@@ -58,9 +58,12 @@ class EngineLoop {
   EngineLoop(std::unique_ptr<Engine> engine, const Tokenizer& tokenizer);
 
   void Run();
+  void Step();
   void Begin(Job& job);
+  void SubmitAll(Job& job);
   void Cancel(uint64_t job);
   void OnEvent(const TokenEvent& event);
+  bool Tell(Active& active, const TokenEvent& event);
   // Ends a completion that the engine has not ended.
   void End(RequestId id, FinishReason finish, const Status& error);
   void EndAll(FinishReason finish, const Status& error);
@@ -71,6 +74,7 @@ class EngineLoop {
   std::shared_ptr<Inbox> inbox_;  // streams may outlive the loop
   std::unordered_map<RequestId, Active> active_;
   EngineStats counted_;  // of the thread alone
+  bool failed_ = false;  // the engine ran out of memory in a step: every request is refused since
   mutable std::mutex stats_mutex_;
   EngineStats stats_;
   std::thread thread_;

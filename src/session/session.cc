@@ -115,6 +115,7 @@ Result<std::unique_ptr<Stream>> Session::SubmitPrompt(std::vector<int32_t> promp
   state->prompt_tokens = request.prompt;
   state->submitted = Clock::now();
   state->num_unended = params.num_completions;
+  state->ended.assign(static_cast<size_t>(params.num_completions), 0);
   Job job{.stop = params.stop, .reasoning = reasoning, .stream = state};
   for (int64_t i = 0; i < params.num_completions; ++i) {
     job.requests.push_back(request);

@@ -193,6 +193,7 @@ TEST(Session, RefusesWhatCannotBe) {
   EXPECT_THAT(message(session->Submit("\xFF", {})), HasSubstr("UTF-8"));
   EXPECT_THAT(message(session->SubmitTokens({1, 5000}, {})), HasSubstr("token 5000"));
   EXPECT_THAT(message(session->Submit("a", {.stop = {""}})), HasSubstr("stop string is empty"));
+  EXPECT_THAT(message(session->Submit("a", {.stop = {"\xA9"}})), HasSubstr("not valid UTF-8"));
   EXPECT_THAT(message(session->Submit("a", {.num_completions = 0})),
               HasSubstr("number of completions is 0"));
   EXPECT_THAT(message(session->Submit("a", {.num_completions = kMaxCompletions + 1})),

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "session/partial_match.h"
+#include "tokenizer/utf8.h"
 
 namespace gdn {
 namespace {
@@ -21,6 +22,9 @@ Status ValidateStopStrings(const std::vector<std::string>& stops) {
   }
   for (const std::string& stop : stops) {
     if (stop.empty()) return InvalidArgument("a stop string is empty, want at least one character");
+    if (FindInvalidUtf8(stop) != std::string_view::npos) {
+      return InvalidArgument(StrCat("the stop string ", Quoted(stop), " is not valid UTF-8"));
+    }
     if (stop.size() > kMaxStopBytes) {
       return InvalidArgument(
           StrCat("a stop string has ", stop.size(), " bytes, want at most ", kMaxStopBytes));

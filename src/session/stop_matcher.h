@@ -10,7 +10,8 @@
 
 namespace gdn {
 
-// Errors: kInvalidArgument for an empty stop string, one of more than 1024 bytes, more than 64.
+// Errors: kInvalidArgument for an empty stop string, one that is not UTF-8 or has more than 1024
+// bytes, more than 64.
 Status ValidateStopStrings(const std::vector<std::string>& stops);
 
 // Lets text through as soon as no stop string can begin in it any more. The text ends before the

@@ -49,23 +49,39 @@ const std::vector<int32_t>& Stream::prompt_tokens() const { return state_->promp
 Clock::time_point Stream::submitted() const { return state_->submitted; }
 
 std::optional<Chunk> Stream::Take() {
-  if (state_->chunks.empty()) return std::nullopt;
-  Chunk chunk = std::move(state_->chunks.front());
-  state_->chunks.pop_front();
-  if (chunk.finish != FinishReason::kNone) --state_->num_unended;
+  Chunk chunk;
+  if (!state_->chunks.empty()) {
+    chunk = std::move(state_->chunks.front());
+    state_->chunks.pop_front();
+  } else if (state_->lost && state_->num_unended > 0) {
+    const auto first = std::ranges::find(state_->ended, 0);
+    chunk.completion = first - state_->ended.begin();
+    chunk.finish = FinishReason::kError;
+    chunk.error = OutOfMemory("the answer is lost: out of memory");
+    chunk.time = Clock::now();
+  } else {
+    return std::nullopt;
+  }
+  if (chunk.finish != FinishReason::kNone) {
+    --state_->num_unended;
+    state_->ended[static_cast<size_t>(chunk.completion)] = 1;
+  }
   return chunk;
+}
+
+bool Stream::IsReady() const {
+  return !state_->chunks.empty() || state_->lost || state_->num_unended == 0;
 }
 
 std::optional<Chunk> Stream::Next() {
   std::unique_lock lock(state_->mutex);
-  state_->changed.wait(lock, [&] { return !state_->chunks.empty() || state_->num_unended == 0; });
+  state_->changed.wait(lock, [&] { return IsReady(); });
   return Take();
 }
 
 std::optional<Chunk> Stream::NextFor(std::chrono::milliseconds timeout) {
   std::unique_lock lock(state_->mutex);
-  state_->changed.wait_for(lock, timeout,
-                           [&] { return !state_->chunks.empty() || state_->num_unended == 0; });
+  state_->changed.wait_for(lock, timeout, [&] { return IsReady(); });
   return Take();
 }
 
@@ -74,7 +90,9 @@ bool Stream::ended() const {
   return state_->num_unended == 0;
 }
 
-void Stream::Cancel() { state_->inbox->Cancel(state_->job); }
+void Stream::Cancel() {
+  if (!state_->cancelled.exchange(true)) state_->inbox->Cancel(state_->job);
+}
 
 Result<std::vector<Completion>> Collect(Stream& stream, FunctionRef<void(const Chunk&)> on_chunk,
                                         FunctionRef<bool()> keep_going) {

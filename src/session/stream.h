@@ -38,7 +38,9 @@ class Stream {
   void Cancel();
 
  private:
-  std::optional<Chunk> Take();  // with the lock held
+  // With the lock held.
+  bool IsReady() const;
+  std::optional<Chunk> Take();
 
   std::shared_ptr<StreamState> state_;
 };

@@ -2,6 +2,7 @@
 // What the engine's thread and the reader of a stream share.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -22,10 +23,14 @@ struct StreamState {
   std::vector<int32_t> prompt_tokens;
   std::chrono::steady_clock::time_point submitted;
 
+  std::atomic<bool> cancelled{false};  // asked for; once is enough
+
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<Chunk> chunks;  // not read yet
-  int64_t num_unended = 0;   // completions whose last chunk has not been read
+  std::deque<Chunk> chunks;    // not read yet
+  int64_t num_unended = 0;     // completions whose last chunk has not been read
+  std::vector<uint8_t> ended;  // [completions] of those whose last chunk has been
+  bool lost = false;           // no memory for chunks: the rest ends with an error
 };
 
 }  // namespace gdn
