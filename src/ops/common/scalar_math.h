@@ -8,7 +8,6 @@
 namespace gdn {
 
 inline float ExpF32(float x) { return static_cast<float>(std::exp(static_cast<double>(x))); }
-inline float LogF32(float x) { return static_cast<float>(std::log(static_cast<double>(x))); }
 inline float SigmoidF32(float x) { return 1.0F / (1.0F + ExpF32(-x)); }
 inline float SiluF32(float x) { return x / (1.0F + ExpF32(-x)); }
 

@@ -154,30 +154,33 @@ HWY_INLINE void StoreVecAny(VF x, T* p, size_t n) {
 
 // ---- exp ----
 
-// e^x to about 1 ulp, with fma by name. Above the range +inf, below it 0 through the denormals, NaN
-// stays. x = n ln2 + r with ln2 in two parts, |r| <= ln2 / 2; the minimax polynomial's coefficients
-// are those of Cephes expf (Moshier); 2^n in two factors so that the range's ends do not overflow.
+// The bits of PortableExp (portable_math.h), which explains the steps.
 HWY_INLINE VF ExpVec(VF x) {
   const DF df;
   const hn::RebindToSigned<DF> di;
-  const VF clamped = hn::Min(hn::Max(x, hn::Set(df, -104.0F)), hn::Set(df, 89.0F));
-  const VF n = hn::Round(hn::Mul(clamped, hn::Set(df, 1.44269504088896341F)));
-  VF r = hn::NegMulAdd(n, hn::Set(df, 0.693145751953125F), clamped);
-  r = hn::NegMulAdd(n, hn::Set(df, 1.42860682030941723e-6F), r);
-  VF p = hn::Set(df, 1.9875691500e-4F);
-  p = hn::MulAdd(p, r, hn::Set(df, 1.3981999507e-3F));
-  p = hn::MulAdd(p, r, hn::Set(df, 8.3334519073e-3F));
-  p = hn::MulAdd(p, r, hn::Set(df, 4.1665795894e-2F));
-  p = hn::MulAdd(p, r, hn::Set(df, 1.6666665459e-1F));
-  p = hn::MulAdd(p, r, hn::Set(df, 5.0000001201e-1F));
-  p = hn::MulAdd(hn::Mul(r, r), p, r);
-  p = hn::Add(p, hn::Set(df, 1.0F));
-  const auto exponent = hn::ConvertTo(di, n);
-  const auto half = hn::ShiftRight<1>(exponent);
+  const VF most = hn::Set(df, 88.72284F);
+  const VF least = hn::Set(df, -103.97208F);
+  const VF clamped = hn::Min(hn::Max(x, least), most);
+  const VF n = hn::Round(hn::Mul(clamped, hn::Set(df, 1.44269504F)));
+  const VF high = hn::Sub(clamped, hn::Mul(n, hn::Set(df, 0.693359375F)));
+  const VF r = hn::Add(high, hn::Mul(n, hn::Set(df, 2.12194440e-4F)));
+  VF p = hn::Set(df, 1.9841270e-4F);
+  const auto step = [&](float c) HWY_ATTR { p = hn::Add(hn::Mul(p, r), hn::Set(df, c)); };
+  step(1.3888889e-3F);
+  step(8.3333333e-3F);
+  step(4.1666667e-2F);
+  step(1.6666667e-1F);
+  step(0.5F);
+  step(1.0F);
+  step(1.0F);
+  const auto whole = hn::ConvertTo(di, n);
+  const auto first = hn::ShiftRight<1>(whole);
   const auto bias = hn::Set(di, 127);
-  const VF s1 = hn::BitCast(df, hn::ShiftLeft<23>(hn::Add(half, bias)));
-  const VF s2 = hn::BitCast(df, hn::ShiftLeft<23>(hn::Add(hn::Sub(exponent, half), bias)));
-  const VF result = hn::Mul(hn::Mul(p, s1), s2);
+  const VF s1 = hn::BitCast(df, hn::ShiftLeft<23>(hn::Add(first, bias)));
+  const VF s2 = hn::BitCast(df, hn::ShiftLeft<23>(hn::Add(hn::Sub(whole, first), bias)));
+  VF result = hn::Mul(hn::Mul(p, s1), s2);
+  result = hn::IfThenElse(hn::Gt(x, most), hn::Inf(df), result);
+  result = hn::IfThenElse(hn::Lt(x, least), hn::Zero(df), result);
   return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 

@@ -40,14 +40,14 @@ struct Rounded {
   }
 };
 
-// Panel 0 is the gate and waits in its sums for panel 1, the values that it multiplies.
+// Panel 0 is the gate and waits in its totals for panel 1, the values that it multiplies.
 template <class T>
 struct SiluTimes {
   const LinearInputs& in;
   const Tensor& out;
   int64_t first_out;
   int64_t first_row;   // of the task
-  const float* gates;  // sums of panel 0
+  const float* gates;  // totals of panel 0
 
   void operator()(int64_t tile, int panel, const float* sums) const {
     if (panel == 0) return;
@@ -135,7 +135,7 @@ void RunSiluAndMul(const ExecContext& ctx, const LinearSiluAndMulArgs& args) {
                        2,
                        PanelOf<T>(*args.gate, next)};
                    const SiluTimes<T> finish = {in, args.out, panel * kPanel,
-                                                in.tiling.First(tiles.first), area.Sums(0)};
+                                                in.tiling.First(tiles.first), area.Totals(0)};
                    RunPanels<T>(in, task, area, finish);
                  });
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of inputs against panels of weights. Vector lanes run over the 32 outputs of a panel and k
-// ascends into one accumulator an output, so that neither the vector width nor the rows that share
-// a tile change a bit. (The SSE4 target has no fma: there products are rounded before the sum.)
+// Rows of inputs against panels of weights. Vector lanes run over the 32 outputs of a panel, and an
+// output's sum has the order of SliceCols (weight_layout.h), so that neither the vector width nor
+// the rows that share a tile change a bit. (The SSE4 target has no fma: there products are rounded
+// before the sum.)
 
 #if defined(GDN_OPS_LINEAR_LINEAR_PANELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GDN_OPS_LINEAR_LINEAR_PANELS_INL_H_
@@ -92,21 +93,45 @@ HWY_INLINE void PanelTile(const float* HWY_RESTRICT a, const uint32_t* HWY_RESTR
   if (k_count % kPerDword != 0) FmaStep<kRows, kVecs>(a, 1, even, acc);
 }
 
-// A tile's sums so far, [rows of the tile, 32].
+// Where a range of k lies in its slice.
+struct InSlice {
+  bool is_first_range, is_last_range, is_first_slice;
+};
+
+// Starts from the sums of the slice's ranges before.
 template <int kRows, int kVecs>
-HWY_INLINE void StartTile(bool first, const float* sums, TileAccs<kRows, kVecs>& acc) {
-  if (first) {
+HWY_INLINE void StartTile(const InSlice& at, const float* sums, TileAccs<kRows, kVecs>& acc) {
+  if (at.is_first_range) {
     ZeroTile(acc);
   } else {
     LoadTile(sums, kPanel, acc);
   }
 }
 
-// Adds k_count k of all columns of a panel to a tile's sums. A function of its own: inlined into
-// the loops around it the longest tiles spill.
+// A whole slice is added to the totals; sums wait for the slice's next range.
+template <int kRows, int kVecs>
+HWY_INLINE void FinishTile(const InSlice& at, TileAccs<kRows, kVecs>& acc, float* sums,
+                           float* totals) {
+  if (!at.is_last_range) return StoreTile(acc, sums, kPanel);
+  TileAccs<kRows, kVecs> total;
+  if (at.is_first_slice) {
+    ZeroTile(total);
+  } else {
+    LoadTile(totals, kPanel, total);
+  }
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVecs; ++v) acc.v[r][v] = hn::Add(total.v[r][v], acc.v[r][v]);
+  }
+  StoreTile(acc, totals, kPanel);
+}
+
+// Adds k_count k of all columns of a panel to a tile's sums [rows of the tile, 32] and totals. A
+// function of its own: inlined into the loops around it the longest tiles spill.
 template <class T, int kRows>
-HWY_NOINLINE void AddPanel(const float* a, const uint32_t* source, int64_t k_count, bool first,
-                           Ahead ahead, float* sums) {
+HWY_NOINLINE void AddPanel(const float* a, const uint32_t* source, int64_t k_count,
+                           const InSlice& at, Ahead ahead, float* sums, float* totals) {
   constexpr int kVecs = TileVecs(kRows);
   constexpr int64_t kPasses = kTileVecs / kVecs;
   const int64_t part = k_count / KPerDword(DTypeOf<T>()) * ahead.step / kPasses;
@@ -114,15 +139,15 @@ HWY_NOINLINE void AddPanel(const float* a, const uint32_t* source, int64_t k_cou
   for (int64_t pass = 0; pass < kPasses; ++pass) {
     TileAccs<kRows, kVecs> acc;
     const int64_t col = pass * kVecs * kTileLanes;
-    StartTile(first, sums + col, acc);
+    StartTile(at, sums + col, acc);
     PanelTile<T, kRows, kVecs>(a, source + col, k_count, {ahead.from + pass * part, step}, acc);
-    StoreTile(acc, sums + col, kPanel);
+    FinishTile(at, acc, sums + col, totals + col);
   }
 }
 
 // Tiles against panels: range by range of k, so that the weights of a range, brought in once, stay
 // in the first-level cache while every tile passes over them, and are widened in each. Calls
-// finish(tile, panel, sums [rows of the tile, 32]) once k is through.
+// finish(tile, panel, totals [rows of the tile, 32]) once k is through.
 template <class T, class Finish>
 void RunPanels(const LinearInputs& in, const PanelTask& task, WorkerArea& area,
                const Finish& finish) {
@@ -135,23 +160,27 @@ void RunPanels(const LinearInputs& in, const PanelTask& task, WorkerArea& area,
   // ahead. Else each pass over a range brings in its part of the next.
   const bool once = num_tiles == 1 && TileVecs(in.tiling.Height(task.tiles.first)) == kTileVecs;
   const int64_t range = (once ? kStreamDwords : kSharedDwords) * kPerDword;
+  const int64_t slice = SliceCols(num_cols);
   const int64_t tile_step = (kPanel + num_tiles - 1) / num_tiles;
   for (int panel = 0; panel < task.num_panels; ++panel) {
-    for (int64_t k = 0; k < num_cols; k += range) {
-      const int64_t k_count = std::min(range, num_cols - k);
+    for (int64_t k = 0, k_count = 0; k < num_cols; k += k_count) {
+      const int64_t slice_end = std::min(k / slice * slice + slice, num_cols);
+      k_count = std::min(range, slice_end - k);
+      const InSlice at = {k % slice == 0, k + k_count == slice_end, k < slice};
       const uint32_t* source = task.panels[static_cast<size_t>(panel)] + k / kPerDword * kPanel;
       const uint32_t* ahead = once                     ? source + kStreamAhead
-                              : k + k_count < num_cols ? source + kSharedDwords * kPanel
+                              : k + k_count < num_cols ? source + k_count / kPerDword * kPanel
                                                        : task.After(panel);
       for (int64_t tile = task.tiles.first; tile < task.tiles.last; ++tile) {
         const int height = in.tiling.Height(tile);
         const float* a = in.Tile(tile) + k * height;
-        float* sums = area.Sums(panel) + in.RowIn(task.tiles, tile) * kPanel;
+        const int64_t row = in.RowIn(task.tiles, tile) * kPanel;
+        float* totals = area.Totals(panel) + row;
         WithTileRows(height, [&](auto rows) HWY_ATTR {
           constexpr int kRows = decltype(rows)::value;
-          AddPanel<T, kRows>(a, source, k_count, k == 0, {ahead, tile_step}, sums);
+          AddPanel<T, kRows>(a, source, k_count, at, {ahead, tile_step}, area.Sums() + row, totals);
         });
-        if (k + k_count == num_cols) finish(tile, panel, sums);
+        if (k + k_count == num_cols) finish(tile, panel, totals);
         ahead += k_count / kPerDword * kPanel / num_tiles;
       }
     }

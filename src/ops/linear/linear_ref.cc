@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "ops/common/scalar_math.h"
@@ -21,11 +22,16 @@ void Store(float value, DType round_to, const Tensor& out, int64_t m, int64_t n)
 
 template <class T>
 float Dot(const T* x, const Weight& weight, int64_t n) {
-  float sum = 0;
-  for (int64_t k = 0; k < weight.cols(); ++k) {
-    sum = std::fma(ToF32(x[k]), ToF32(WeightAt<T>(weight, n, k)), sum);
+  const int64_t slice = SliceCols(weight.cols());
+  float total = 0;
+  for (int64_t first = 0; first < weight.cols(); first += slice) {
+    float sum = 0;
+    for (int64_t k = first; k < std::min(first + slice, weight.cols()); ++k) {
+      sum = std::fma(ToF32(x[k]), ToF32(WeightAt<T>(weight, n, k)), sum);
+    }
+    total += sum;
   }
-  return sum;
+  return total;
 }
 
 }  // namespace

@@ -65,13 +65,14 @@ struct PanelTask {
 
 // A worker's part of ctx.scratch.
 struct WorkerArea {
-  alignas(64)
-      std::array<float, kMaxTaskPanels * kMaxBlockTiles * kMaxTileRows * Weight::kPanelRows> sums;
+  static constexpr int64_t kFloats = kMaxBlockTiles * kMaxTileRows * Weight::kPanelRows;
+  alignas(64) std::array<float, kMaxTaskPanels * kFloats> totals;
+  alignas(64) std::array<float, kFloats> sums;
 
-  // Sums between two ranges of k, [rows of the task, 32].
-  float* Sums(int panel) {
-    return sums.data() + panel * kMaxBlockTiles * kMaxTileRows * Weight::kPanelRows;
-  }
+  // Of the slices of k before, [rows of the task, 32].
+  float* Totals(int panel) { return totals.data() + panel * kFloats; }
+  // Of a slice between two ranges of k, [rows of the task, 32].
+  float* Sums() { return sums.data(); }
 };
 
 // ctx.scratch: x as f32, then an area for each worker.
