@@ -40,6 +40,13 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   add_compile_definitions(HWY_DISABLED_TARGETS=HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)
 endif()
 
+# What of a source is for a backend that the build may leave out.
+if(GDN_VULKAN)
+  add_compile_options("-DGDN_IF_VULKAN(...)=__VA_ARGS__")
+else()
+  add_compile_options("-DGDN_IF_VULKAN(...)=")
+endif()
+
 if(GDN_SANITIZE)
   # At -O2 -g the sanitized kernels take five times as long to compile as at -O1 -g1. Without NDEBUG
   # the GDN_DCHECKs are on too.

@@ -8,6 +8,9 @@
 function(gdn_add_layer name)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cc)
+  if(NOT GDN_VULKAN)
+    list(FILTER sources EXCLUDE REGEX "(^|/)vulkan/|_vulkan(_test)?\\.cc$")
+  endif()
   set(library_sources ${sources})
   list(FILTER library_sources EXCLUDE REGEX "_(test|fuzz)\\.cc$|(^|/)main\\.cc$")
   set(scope PUBLIC)
@@ -42,7 +45,44 @@ function(gdn_add_test source)
   if(target MATCHES "_slow_test$")
     set(label slow)
   endif()
-  gtest_discover_tests(${target} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 900)
+  if(target MATCHES "_vulkan_test$")
+    gdn_add_vulkan_test(${target} ${source})
+  else()
+    gtest_discover_tests(${target} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+      PROPERTIES LABELS ${label} TIMEOUT 900)
+  endif()
+endfunction()
+
+# A program is one test, since each would open the driver and compile its shaders anew, unless it may
+# skip some, which has to be seen. Lavapipe's vectors are its subgroups, 8 lanes on most machines; the
+# slow tests have 4 and 16.
+function(gdn_add_vulkan_test target source)
+  if(GDN_SANITIZE MATCHES "thread")
+    return()  # the driver's own threads are not instrumented
+  endif()
+  set(environment "${GDN_VULKAN_TEST_ENVIRONMENT}")
+  if(GDN_SANITIZE)
+    list(APPEND environment "ASAN_OPTIONS=detect_leaks=0")  # of the driver
+  endif()
+  file(STRINGS ${source} skips REGEX GTEST_SKIP)
+  foreach(suffix "" .width128 .width512)
+    set(label slow)
+    string(REPLACE .width "LP_NATIVE_VECTOR_WIDTH=" width "${suffix}")
+    if(NOT suffix)
+      set(label fast)
+    endif()
+    set(variables "${environment};${width}")
+    if(skips)
+      string(REPLACE ";" "\\;" variables "${variables}")
+      gtest_discover_tests(${target} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+        TEST_SUFFIX "${suffix}" TEST_LIST "${target}${suffix}"
+        PROPERTIES LABELS ${label} TIMEOUT 900 ENVIRONMENT "${variables}")
+    else()
+      add_test(NAME ${target}${suffix} COMMAND ${target})
+      set_tests_properties(${target}${suffix} PROPERTIES
+        LABELS ${label} TIMEOUT 900 ENVIRONMENT "${variables}")
+    endif()
+  endforeach()
 endfunction()
 
 if(GDN_FUZZ)

@@ -223,7 +223,7 @@ TEST_F(Cli, RefusesBadOptions) {
   ExpectBadInput(run + "--top-p 2", {"top_p", "2"});
   ExpectBadInput(run + "-t 0", {"threads"});
   ExpectBadInput(run + "-c 100000000", {"context", "100000000"});
-  ExpectBadInput(run + "--device vulkan", {"vulkan", "cpu"});  // ollama 14423
+  ExpectBadInput(run + "--device tpu", {"tpu", "cpu"});  // ollama 14423
   ExpectBadInput(run + "--prefill fast", {"fast", "auto", "chunk", "recurrent"});
   ExpectBadInput(run + "--log-level loud", {"loud"});
   ExpectBadInput(run + "-f " + kTiny + "/config.json", {"--file"});

@@ -53,7 +53,8 @@ typedef enum gdn_status {
   GDN_OUT_OF_MEMORY = 3,     // also: a model that does not fit in the memory that is free
   GDN_UNSUPPORTED = 4,       // well-formed, but not something that this library can do
   GDN_CANCELLED = 5,
-  GDN_INTERNAL = 6,  // a defect of the library, or a resource that the system refuses
+  // A defect of the library, a resource that the system refuses, a device that failed at its work.
+  GDN_INTERNAL = 6,
   // What gdn_next may return besides; no errors, gdn_last_error() does not change.
   GDN_END = 7,     // all has been read
   GDN_TIMEOUT = 8  // nothing came in time

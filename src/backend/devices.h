@@ -13,15 +13,25 @@ namespace gdn {
 
 struct DeviceInfo {
   Device device;
-  std::string name;         // what --device takes: "cpu"
+  std::string name;         // what --device takes: "cpu", "vulkan:0"
   std::string description;  // "AMD EPYC, 2 cores"
   size_t memory_bytes = 0;
+  std::vector<std::string> features;  // what matters of a device that is not the CPU
+  bool unified_memory = false;        // memory_bytes are the host's
+  bool is_gpu = false;                // what "auto" prefers to the CPU
+  std::string why_not;                // what it lacks; "" where it can be used
 };
 
-// In the order in which "auto" prefers them.
+// The CPU first. Those that cannot be used are among them.
 std::vector<DeviceInfo> ListDevices();
 
-// "auto" or a name from ListDevices(). Errors: kInvalidArgument, naming what there is.
+// A name from ListDevices(); "vulkan" is the first of its kind that can be used; "auto" is the
+// first GPU that can be used, else the CPU, and says in the log why a GPU cannot be. Errors:
+// kInvalidArgument, naming what there is; kUnsupported, naming what the device lacks; those of
+// VulkanStatus() where there is no Vulkan device at all.
 Result<Device> ChooseDevice(std::string_view spec);
+
+// What a model may take there, in bytes; 0 where nobody says.
+size_t AvailableMemoryBytes(const Device& device);
 
 }  // namespace gdn

@@ -54,8 +54,11 @@ class Scratch {
   std::span<std::byte> memory_;
 };
 
+class Backend;
+
 struct ExecContext {
   Device device;
+  Backend* backend = nullptr;  // of that device; the CPU's operators need none
   ThreadPool* pool = nullptr;
   Scratch scratch;
   KernelLog* kernel_log = nullptr;  // may be null

@@ -17,6 +17,7 @@ enum class StatusCode {
   kOutOfMemory,
   kUnsupported,  // well-formed, but not something this build can do
   kCancelled,
+  kUnavailable,  // a device failed at its work
   kInternal,
 };
 
@@ -48,6 +49,9 @@ inline Status Unsupported(std::string message) {
 }
 inline Status Cancelled(std::string message) {
   return {StatusCode::kCancelled, std::move(message)};
+}
+inline Status Unavailable(std::string message) {
+  return {StatusCode::kUnavailable, std::move(message)};
 }
 inline Status Internal(std::string message) { return {StatusCode::kInternal, std::move(message)}; }
 

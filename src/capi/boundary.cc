@@ -29,6 +29,7 @@ gdn_status CodeOf(StatusCode code) {
       return GDN_UNSUPPORTED;
     case StatusCode::kCancelled:
       return GDN_CANCELLED;
+    case StatusCode::kUnavailable:
     case StatusCode::kInternal:
       break;
   }

@@ -143,7 +143,10 @@ Result<Json> MeasureAll(const std::vector<Job>& jobs, const BenchOpOptions& opti
 Status Run(const BenchOpOptions& options) {
   GDN_ASSIGN_OR_RETURN(const std::vector<Job> jobs, JobsOf(options));
   GDN_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device));
-  Workbench bench(device, options.impl, options.measure.num_threads);
+  if (device.type != DeviceType::kCpu) {
+    return Unsupported(StrCat("bench-op measures on the CPU alone, --device is ", options.device));
+  }
+  Workbench bench(options.impl, options.measure.num_threads);
   ProgressLine progress("");
   const Result<Json> measured = MeasureAll(jobs, options, bench, progress);
   progress.Finish();

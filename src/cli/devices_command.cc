@@ -19,13 +19,19 @@ void AddDevicesCommand(CLI::App& app, int& /*exit_code*/) {
   command->callback([json] {
     auto rows = nlohmann::ordered_json::array();
     for (const DeviceInfo& info : ListDevices()) {
+      auto features = info.features;
+      if (info.device.type == DeviceType::kCpu) features.emplace_back(SimdTarget());
       rows.push_back({{"name", info.name},
                       {"description", info.description},
-                      {"features", {SimdTarget()}},
-                      {"memory_bytes", info.memory_bytes}});
+                      {"features", features},
+                      {"memory_bytes", info.memory_bytes},
+                      {"usable", info.why_not.empty()}});
+      if (!info.why_not.empty()) rows.back()["why_not"] = info.why_not;
       if (*json) continue;
-      std::printf("%-8s %s, %s, %s\n", info.name.c_str(), info.description.c_str(), SimdTarget(),
+      std::printf("%-10s %s, %s", info.name.c_str(), info.description.c_str(),
                   HumanBytes(info.memory_bytes).c_str());
+      for (const std::string& feature : features) std::printf(", %s", feature.c_str());
+      std::printf("%s%s\n", info.why_not.empty() ? "" : "; cannot be used: ", info.why_not.c_str());
     }
     if (*json) std::printf("%s\n", rows.dump().c_str());
   });

@@ -118,7 +118,7 @@ Result<MemoryPlan> PlanOf(const InspectOptions& options, const ModelConfig& conf
     GDN_ASSIGN_OR_RETURN(limit, ParseMemoryLimit(options.memory, AvailableMemoryBytes()));
   }
   return PlanMemory(options.model_dir, config, options.engine, limit, [&](const RunLimits& limits) {
-    return EstimateNeeds(options.model_dir, config, limits, options.num_threads);
+    return EstimateNeeds(options.model_dir, config, limits, Device{}, options.num_threads);
   });
 }
 

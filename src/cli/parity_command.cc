@@ -71,12 +71,13 @@ void PrintText(const ParityReport& report) {
 Status Run(const ParityOptions& options, int& exit_code) {
   GDN_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device));
   GDN_ASSIGN_OR_RETURN(const Numerics numerics, ParseNumerics(options.numerics));
-  Workbench bench(device, options.impl, options.num_threads);
+  GDN_ASSIGN_OR_RETURN(const std::unique_ptr<Workbench> bench,
+                       Workbench::Open(device, options.impl, options.num_threads));
   Json all = Json::array();
   int passed = 0;
   int failed = 0;
   for (const std::string& folder : options.folders) {
-    const Result<ParityReport> report = RunParity(bench, folder, numerics);
+    const Result<ParityReport> report = RunParity(*bench, folder, numerics);
     if (!report.ok()) {  // the other folders are run all the same
       exit_code = Report(report.status());
       ++failed;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/layer_pools.h"
 
-#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -38,10 +37,12 @@ size_t LayerPools::KvBytesPerBlock(const ModelConfig& config, DType dtype) {
 }
 
 Result<LayerPools> LayerPools::Allocate(const ModelConfig& config, DType dtype,
-                                        const RunLimits& limits) {
+                                        const RunLimits& limits, Backend& backend) {
   LayerPools pools;
+  pools.backend_ = &backend;
   const auto take = [&](DType type, const Shape& shape, const char* what) -> Result<Tensor> {
-    GDN_ASSIGN_OR_RETURN(OwnedTensor owned, OwnedTensor::Allocate(type, shape, what));
+    GDN_ASSIGN_OR_RETURN(OwnedTensor owned,
+                         OwnedTensor::Allocate(type, shape, what, backend.memory()));
     pools.owners_.push_back(std::move(owned.storage));
     return owned.view;
   };
@@ -67,14 +68,17 @@ Result<LayerPools> LayerPools::Allocate(const ModelConfig& config, DType dtype,
 }
 
 void LayerPools::CopyState(int32_t from_slot, int32_t to_slot, ThreadPool& pool) const {
-  pool.Run(static_cast<int64_t>(states_.size()), [&](int64_t layer, int /*worker*/) {
+  const auto copy = [&](int64_t layer, int /*worker*/) {
     for (const Tensor& states : {states_[static_cast<size_t>(layer)].conv,
                                  states_[static_cast<size_t>(layer)].recurrent}) {
       const Tensor from = states.Slice(from_slot, 1);
       const size_t bytes = static_cast<size_t>(from.shape.NumElements()) * SizeOf(from.dtype);
-      std::memcpy(states.Slice(to_slot, 1).data, from.data, bytes);
+      backend_->Copy(states.Slice(to_slot, 1).data, from.data, bytes);
     }
-  });
+  };
+  const auto count = static_cast<int64_t>(states_.size());
+  if (backend_->device().type == DeviceType::kCpu) return pool.Run(count, copy);
+  for (int64_t layer = 0; layer < count; ++layer) copy(layer, 0);
 }
 
 template <class Body>
@@ -107,7 +111,7 @@ void LayerPools::Save(int32_t slot, std::span<const int32_t> blocks,
                       std::span<std::byte> saved) const {
   size_t at = 0;
   ForEachRow(slot, blocks, [&](std::span<std::byte> row) {
-    std::memcpy(saved.subspan(at, row.size()).data(), row.data(), row.size());
+    (void)backend_->Read(saved.subspan(at, row.size()).data(), row.data(), row.size());
     at += row.size();
   });
   GDN_CHECK(at == saved.size());
@@ -117,7 +121,7 @@ void LayerPools::Restore(int32_t slot, std::span<const int32_t> blocks,
                          std::span<const std::byte> saved) const {
   size_t at = 0;
   ForEachRow(slot, blocks, [&](std::span<std::byte> row) {
-    std::memcpy(row.data(), saved.subspan(at, row.size()).data(), row.size());
+    (void)backend_->Write(row.data(), saved.subspan(at, row.size()).data(), row.size());
     at += row.size();
   });
   GDN_CHECK(at == saved.size());

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "backend/backend.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "model/batch.h"
@@ -18,8 +19,9 @@ namespace gdn {
 
 class LayerPools {
  public:
+  // In the backend's memory; it outlives the pools.
   static Result<LayerPools> Allocate(const ModelConfig& config, DType dtype,
-                                     const RunLimits& limits);
+                                     const RunLimits& limits, Backend& backend);
   static size_t StateBytesPerSlot(const ModelConfig& config, DType dtype);
   static size_t KvBytesPerBlock(const ModelConfig& config, DType dtype);
 
@@ -33,7 +35,8 @@ class LayerPools {
 
   // Of every layer that has states.
   void CopyState(int32_t from_slot, int32_t to_slot, ThreadPool& pool) const;
-  // One slot's states and these KV blocks, layer by layer.
+  // One slot's states and these KV blocks, layer by layer. What goes wrong on the device is an
+  // error of its next step.
   size_t SavedBytes(size_t num_blocks) const;
   void Save(int32_t slot, std::span<const int32_t> blocks, std::span<std::byte> saved) const;
   void Restore(int32_t slot, std::span<const int32_t> blocks,
@@ -44,6 +47,7 @@ class LayerPools {
   template <class Body>
   void ForEachRow(int32_t slot, std::span<const int32_t> blocks, const Body& body) const;
 
+  Backend* backend_ = nullptr;
   std::vector<int64_t> index_;  // [layers] place among the layers of its kind
   std::vector<GdnStateView> states_;
   std::vector<KvCacheView> kv_caches_;

@@ -12,8 +12,8 @@ Result<std::unique_ptr<Model>> LoadModel(const std::string& dir, const ModelOpti
 }
 
 Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& config,
-                                  const RunLimits& limits, int num_threads) {
-  return qwen3_5::EstimateNeeds(dir, config, limits, num_threads);
+                                  const RunLimits& limits, const Device& device, int num_threads) {
+  return qwen3_5::EstimateNeeds(dir, config, limits, device, num_threads);
 }
 
 Result<std::unique_ptr<Model>> MakeRandomModel(const ModelConfig& config, DType dtype,
@@ -23,8 +23,8 @@ Result<std::unique_ptr<Model>> MakeRandomModel(const ModelConfig& config, DType 
 }
 
 MemoryNeeds EstimateRandomNeeds(const ModelConfig& config, DType dtype, const RunLimits& limits,
-                                int num_threads) {
-  return qwen3_5::EstimateRandomNeeds(config, dtype, limits, num_threads);
+                                const Device& device, int num_threads) {
+  return qwen3_5::EstimateRandomNeeds(config, dtype, limits, device, num_threads);
 }
 
 }  // namespace gdn

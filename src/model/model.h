@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "backend/backend.h"
 #include "backend/exec_context.h"
 #include "base/function_ref.h"
 #include "base/status.h"
@@ -35,6 +36,7 @@ struct ModelOptions {
   Device device;
   PrefillMode prefill = PrefillMode::kAuto;
   std::string impl;  // forces a kernel in every op that has one of that name ("ref"), for tests
+  bool round_logits = true;           // to D, as the reference does; false to compare devices
   LayerTimes* layer_times = nullptr;  // where steps add their times; null: no clock is read
 };
 
@@ -78,6 +80,8 @@ class Model {
                        std::span<const std::byte> saved) = 0;
 
   virtual const KernelLog& kernels() const = 0;
+  // Where its weights and pools lie; null: nowhere that a backend knows of.
+  virtual Backend* backend() { return nullptr; }
 };
 
 using LoadProgress = FunctionRef<void(size_t done_bytes, size_t total_bytes)>;
@@ -86,9 +90,9 @@ using LoadProgress = FunctionRef<void(size_t done_bytes, size_t total_bytes)>;
 Result<std::unique_ptr<Model>> LoadModel(const std::string& dir, const ModelOptions& options,
                                          ThreadPool& pool, LoadProgress progress);
 
-// What that would take, from the headers of the checkpoint alone.
+// What that would take on a device, from the headers of the checkpoint alone.
 Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& config,
-                                  const RunLimits& limits, int num_threads);
+                                  const RunLimits& limits, const Device& device, int num_threads);
 
 // A model of random weights in memory, those of WriteRandomCheckpoint for the same config, dtype
 // and seed. pool must outlive the model.
@@ -98,6 +102,6 @@ Result<std::unique_ptr<Model>> MakeRandomModel(const ModelConfig& config, DType 
 
 // What a model of random weights would take.
 MemoryNeeds EstimateRandomNeeds(const ModelConfig& config, DType dtype, const RunLimits& limits,
-                                int num_threads);
+                                const Device& device, int num_threads);
 
 }  // namespace gdn

@@ -69,7 +69,7 @@ std::unique_ptr<Model> Random(const ModelConfig& config, DType dtype, uint64_t s
   };
   Result<std::unique_ptr<Model>> model = MakeRandomModel(config, dtype, seed, {}, pool, progress);
   EXPECT_TRUE(model.ok()) << model.status().message();
-  EXPECT_EQ(last_done, EstimateRandomNeeds(config, dtype, kLimits, 1).weight_bytes);
+  EXPECT_EQ(last_done, EstimateRandomNeeds(config, dtype, kLimits, {}, 1).weight_bytes);
   return std::move(*model);
 }
 
@@ -106,9 +106,9 @@ TEST(RandomModel, NeedsWhatItsCheckpointNeeds) {
   ASSERT_TRUE(WriteRandomCheckpoint(options).ok());
   const auto config = LoadModelConfig(folder.path());
   ASSERT_TRUE(config.ok());
-  const auto file = EstimateNeeds(folder.path(), *config, kLimits, 2);
+  const auto file = EstimateNeeds(folder.path(), *config, kLimits, {}, 2);
   ASSERT_TRUE(file.ok()) << file.status().message();
-  EXPECT_EQ(EstimateRandomNeeds(*config, DType::kBf16, kLimits, 2).TotalBytes(kLimits),
+  EXPECT_EQ(EstimateRandomNeeds(*config, DType::kBf16, kLimits, {}, 2).TotalBytes(kLimits),
             file->TotalBytes(kLimits));
 }
 

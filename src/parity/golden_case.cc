@@ -2,6 +2,7 @@
 #include "parity/golden_case.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -62,6 +63,18 @@ Result<GoldenCase> GoldenCase::Read(const std::string& folder) {
     }
   }
   return out;
+}
+
+Status GoldenCase::MoveTo(MemorySource& memory) {
+  if (&memory == &HostMemory()) return OkStatus();
+  for (auto& [name, tensor] : tensors_) {
+    GDN_ASSIGN_OR_RETURN(OwnedTensor moved,
+                         OwnedTensor::Allocate(tensor.view.dtype, tensor.view.shape,
+                                               "a tensor of a golden case", memory));
+    std::memcpy(moved.view.data, tensor.view.data, tensor.storage.size_bytes());
+    tensor = std::move(moved);
+  }
+  return OkStatus();
 }
 
 Status GoldenCase::ReadManifest(const Json& manifest) {

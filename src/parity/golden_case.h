@@ -30,6 +30,8 @@ class GoldenCase {
   // Reads the manifest and every tensor that it names; dtypes and shapes must be those of the
   // files. Errors name the folder and the thing: kNotFound, kInvalidArgument, kOutOfMemory.
   static Result<GoldenCase> Read(const std::string& folder);
+  // Moves the tensors into memory that the host can write, a device's.
+  Status MoveTo(MemorySource& memory);
 
   const std::string& name() const { return name_; }  // last part of the folder's path
   const std::string& op() const { return op_; }

@@ -22,7 +22,7 @@ void FillMatmul(CaseWriter& c) {
 
 Result<ParityReport> RunCase(const std::string& folder, const std::string& impl = "",
                              const char* numerics = "reference") {
-  Workbench bench({}, impl, 1);
+  Workbench bench(impl, 1);
   return RunParity(bench, folder, ParseNumerics(numerics).value());
 }
 

@@ -47,7 +47,7 @@ CaseWriter& Files() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const gdn::CaseWriter& files = gdn::Files();
   files.folder.Write("manifest.json", {reinterpret_cast<const char*>(data), size});
-  static gdn::Workbench bench({}, "", 1);
+  static gdn::Workbench bench("", 1);
   const auto report = gdn::RunParity(bench, files.folder.path(), gdn::Numerics{});
   if (!report.ok()) {
     GDN_CHECK(!report.status().message().empty());

@@ -10,19 +10,19 @@
 
 namespace gdn {
 
-Result<OwnedTensor> NewTensor(DType dtype, const Shape& shape) {
-  return OwnedTensor::Allocate(dtype, shape, "a tensor of a golden case");
+Result<OwnedTensor> NewTensor(DType dtype, const Shape& shape, MemorySource& memory) {
+  return OwnedTensor::Allocate(dtype, shape, "a tensor of a golden case", memory);
 }
 
-Result<OwnedTensor> CopyOf(const ConstTensor& tensor) {
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(tensor.dtype, tensor.shape));
+Result<OwnedTensor> CopyOf(const ConstTensor& tensor, MemorySource& memory) {
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(tensor.dtype, tensor.shape, memory));
   const auto bytes = static_cast<size_t>(tensor.shape.NumElements()) * SizeOf(tensor.dtype);
   if (bytes > 0) std::memcpy(out.view.data, tensor.data, bytes);
   return out;
 }
 
-Result<OwnedTensor> ToF32(const ConstTensor& tensor) {
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(DType::kF32, tensor.shape));
+Result<OwnedTensor> ToF32(const ConstTensor& tensor, MemorySource& memory) {
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(DType::kF32, tensor.shape, memory));
   for (int64_t i = 0; i < tensor.shape.NumElements(); ++i) {
     out.view.As<float>()[i] =
         DispatchFloat(tensor.dtype, [&](auto t) { return ToF32(tensor.As<decltype(t)>()[i]); });
@@ -53,10 +53,10 @@ Result<std::vector<uint8_t>> WithInitialState(const GoldenCase& golden, size_t n
   return out;
 }
 
-Result<OwnedTensor> PoolFrom(const ConstTensor& state, DType dtype) {
+Result<OwnedTensor> PoolFrom(const ConstTensor& state, DType dtype, MemorySource& memory) {
   Shape shape{state.dim(0) + 1};
   for (int axis = 1; axis < state.shape.rank(); ++axis) shape.Append(state.dim(axis));
-  GDN_ASSIGN_OR_RETURN(OwnedTensor pool, NewTensor(dtype, shape));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor pool, NewTensor(dtype, shape, memory));
   const int64_t slot_size = pool.view.stride(0);
   for (int64_t i = 0; i < pool.view.shape.NumElements(); ++i) {
     const float value = i < slot_size ? std::numeric_limits<float>::quiet_NaN()

@@ -37,14 +37,17 @@ Result<Outputs> RunStagesOfPrefill(const GoldenCase& golden, const Ablation& abl
 
 // ---- shared by the above ----
 
-Result<OwnedTensor> NewTensor(DType dtype, const Shape& shape);
-Result<OwnedTensor> CopyOf(const ConstTensor& tensor);
-Result<OwnedTensor> ToF32(const ConstTensor& tensor);  // tensor is contiguous, of floats
+// In memory that the host and the operators of the bench see (Workbench::memory()).
+Result<OwnedTensor> NewTensor(DType dtype, const Shape& shape, MemorySource& memory = HostMemory());
+Result<OwnedTensor> CopyOf(const ConstTensor& tensor, MemorySource& memory = HostMemory());
+// tensor is contiguous, of floats.
+Result<OwnedTensor> ToF32(const ConstTensor& tensor, MemorySource& memory = HostMemory());
 void AddOutput(Outputs& outputs, const char* name, OwnedTensor tensor);
 // Whether sequence n of N starts from its state: args.with_initial_state, a bool or a list of N.
 Result<std::vector<uint8_t>> WithInitialState(const GoldenCase& golden, size_t num_seqs);
 // The state of N sequences in slots 1..N of a pool [N + 1, ...] of dtype, NaN elsewhere.
-Result<OwnedTensor> PoolFrom(const ConstTensor& state, DType dtype);
+Result<OwnedTensor> PoolFrom(const ConstTensor& state, DType dtype,
+                             MemorySource& memory = HostMemory());
 // x W^T with W [N, K] row-major, rounded once.
 Result<OwnedTensor> Product(Workbench& bench, const ConstTensor& x, const ConstTensor& w,
                             DType round_to);

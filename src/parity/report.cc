@@ -92,7 +92,8 @@ Result<std::vector<ParityRow>> Judge(const GoldenCase& golden, const Outputs& ou
 
 Result<ParityReport> RunParity(Workbench& bench, const std::string& folder,
                                const Numerics& numerics) {
-  GDN_ASSIGN_OR_RETURN(const GoldenCase golden, GoldenCase::Read(folder));
+  GDN_ASSIGN_OR_RETURN(GoldenCase golden, GoldenCase::Read(folder));
+  GDN_RETURN_IF_ERROR(golden.MoveTo(bench.memory()));
   bench.log() = KernelLog();
   const Result<Outputs> ran = RunGolden(bench, golden, numerics);
   if (!ran.ok()) return WithFolder(folder, ran.status());

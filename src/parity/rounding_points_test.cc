@@ -22,7 +22,7 @@ const fs::path kDump =
     fs::path(GDN_SOURCE_DIR) / "../shared/goldens/gb10/gdn_prefill_bf16_realdims";
 
 ParityReport RunDropped(const fs::path& folder, const std::string& point) {
-  Workbench bench({}, "", 1);
+  Workbench bench("", 1);
   return RunParity(bench, folder.string(), ParseNumerics("drop:" + point).value()).value();
 }
 
@@ -128,7 +128,7 @@ TEST(RoundingPoints, EachIsCaughtByTheGateOfANamedCase) {
 }
 
 TEST(RoundingPoints, NothingIsCaughtWhereNothingIsDropped) {
-  Workbench bench({}, "", 1);
+  Workbench bench("", 1);
   for (const std::string& name : Cases()) {
     const ParityReport report =
         RunParity(bench, (kInterpreter / name).string(), ParseNumerics("chunk").value()).value();
@@ -139,7 +139,7 @@ TEST(RoundingPoints, NothingIsCaughtWhereNothingIsDropped) {
 // What other engines run, and what a chunk form that rounds nothing is: as far as each other, and
 // caught by every case.
 TEST(RoundingPoints, OtherAlgorithmsAreCaughtByEveryCase) {
-  Workbench bench({}, "", 1);
+  Workbench bench("", 1);
   for (const char* numerics : {"recurrence_f32", "recurrence_f64", "chunk_unrounded"}) {
     for (const std::string& name : Cases()) {
       SCOPED_TRACE(std::string(numerics) + " " + name);

@@ -26,22 +26,22 @@ Result<PrepOutputs> Prepare(Workbench& bench, const GoldenCase& golden, const Co
   if (!IsFloat(args.dt_bias.dtype) || !IsFloat(args.a_log.dtype)) {
     return golden.Error("A_log and dt_bias must be floats");
   }
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor a_log, ToF32(args.a_log));
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor dt_bias, ToF32(args.dt_bias));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor a_log, ToF32(args.a_log, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor dt_bias, ToF32(args.dt_bias, bench.memory()));
   args.a_log = a_log.view;
   args.dt_bias = dt_bias.view;
   const DType dtype = form == GdnForm::kDecode ? DType::kF32 : q.dtype;
   PrepOutputs out;
-  GDN_ASSIGN_OR_RETURN(out.q, NewTensor(dtype, q.shape));
-  GDN_ASSIGN_OR_RETURN(out.k, NewTensor(dtype, k.shape));
-  GDN_ASSIGN_OR_RETURN(out.log_decay, NewTensor(DType::kF32, args.a.shape));
-  GDN_ASSIGN_OR_RETURN(out.beta, NewTensor(DType::kF32, args.a.shape));
+  GDN_ASSIGN_OR_RETURN(out.q, NewTensor(dtype, q.shape, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(out.k, NewTensor(dtype, k.shape, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(out.log_decay, NewTensor(DType::kF32, args.a.shape, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(out.beta, NewTensor(DType::kF32, args.a.shape, bench.memory()));
   args.q_out = out.q.view;
   args.k_out = out.k.view;
   args.log_decay = out.log_decay.view;
   args.beta = out.beta.view;
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
-  GDN_RETURN_IF_ERROR(GdnPrep(ctx, args));
+  GDN_RETURN_IF_ERROR(bench.Finish(GdnPrep(ctx, args)));
   return out;
 }
 
@@ -80,10 +80,10 @@ Result<Outputs> DecodeStep(Workbench& bench, const GoldenCase& golden, const Pre
   OwnedTensor pool;
   if (has_slots) {
     GDN_ASSIGN_OR_RETURN(slots, golden.Ints("state_indices"));
-    GDN_ASSIGN_OR_RETURN(pool, CopyOf(state_in));
+    GDN_ASSIGN_OR_RETURN(pool, CopyOf(state_in, bench.memory()));
   } else {
     std::iota(slots.begin(), slots.end(), 1);
-    GDN_ASSIGN_OR_RETURN(pool, PoolFrom(state_in, state_in.dtype));
+    GDN_ASSIGN_OR_RETURN(pool, PoolFrom(state_in, state_in.dtype, bench.memory()));
   }
   std::vector<int32_t> cu_seqlens(num_seqs + 1);
   std::iota(cu_seqlens.begin(), cu_seqlens.end(), 0);
@@ -98,16 +98,16 @@ Result<Outputs> DecodeStep(Workbench& bench, const GoldenCase& golden, const Pre
                           .state_slots = slots,
                           .has_initial_state = has_initial_state};
   GDN_ASSIGN_OR_RETURN(args.scale, ScaleOf(golden));
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(v.dtype, v.shape));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(v.dtype, v.shape, bench.memory()));
   args.out = out.view;
   GDN_ASSIGN_OR_RETURN(
       const ExecContext ctx,
       bench.Context(GatedDeltaRuleScratchBytes(args.q.dim(2), args.v.dim(2), bench.num_threads())));
-  GDN_RETURN_IF_ERROR(GatedDeltaRuleRecurrent(ctx, args));
+  GDN_RETURN_IF_ERROR(bench.Finish(GatedDeltaRuleRecurrent(ctx, args)));
   Outputs outputs;
   AddOutput(outputs, "out", std::move(out));
   if (!has_slots) {
-    GDN_ASSIGN_OR_RETURN(pool, CopyOf(pool.view.Slice(1, pool.view.dim(0) - 1)));
+    GDN_ASSIGN_OR_RETURN(pool, CopyOf(pool.view.Slice(1, pool.view.dim(0) - 1), bench.memory()));
   }
   AddOutput(outputs, "state_out", std::move(pool));
   return outputs;
@@ -176,20 +176,20 @@ Result<Outputs> RunL2Norm(Workbench& bench, const GoldenCase& golden) {
   const Shape heads{x.dim(0), 1, x.dim(1)};
   const Shape gates{x.dim(0), 1};
   GdnPrepArgs args{.q = x.Reshape(heads), .k = x.Reshape(heads)};
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor zeros, NewTensor(x.dtype, gates));
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor zero, NewTensor(DType::kF32, {1}));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor zeros, NewTensor(x.dtype, gates, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor zero, NewTensor(DType::kF32, {1}, bench.memory()));
   args.a = args.b = zeros.view;
   args.a_log = args.dt_bias = zero.view;
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(x.dtype, x.shape));
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor unused, NewTensor(x.dtype, heads));
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor log_decay, NewTensor(DType::kF32, gates));
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor beta, NewTensor(DType::kF32, gates));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(x.dtype, x.shape, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor unused, NewTensor(x.dtype, heads, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor log_decay, NewTensor(DType::kF32, gates, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor beta, NewTensor(DType::kF32, gates, bench.memory()));
   args.q_out = out.view.Reshape(heads);
   args.k_out = unused.view;
   args.log_decay = log_decay.view;
   args.beta = beta.view;
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
-  GDN_RETURN_IF_ERROR(GdnPrep(ctx, args));
+  GDN_RETURN_IF_ERROR(bench.Finish(GdnPrep(ctx, args)));
   Outputs outputs;
   AddOutput(outputs, "out", std::move(out));
   return outputs;

@@ -18,7 +18,8 @@ Result<OwnedTensor> Swiglu(Workbench& bench, const ConstTensor& gate_up) {
                                   " rows together, want an even number"));
   }
   const int64_t cols = gate_up.dim(1) / 2;
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(gate_up.dtype, {gate_up.dim(0), cols}));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out,
+                       NewTensor(gate_up.dtype, {gate_up.dim(0), cols}, bench.memory()));
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
   GDN_RETURN_IF_ERROR(SiluAndMul(
       ctx, {.gate = gate_up.Columns(0, cols), .up = gate_up.Columns(cols, cols), .out = out.view}));
@@ -41,8 +42,8 @@ Result<Outputs> Route(Workbench& bench, const GoldenCase& golden, const ConstTen
     return golden.Error(StrCat("args.top_k is ", top_k, ", want it in 1..", kMoeMaxExperts));
   }
   const Shape shape{logits.dim(0), top_k};
-  GDN_ASSIGN_OR_RETURN(OwnedTensor weights, NewTensor(DType::kF32, shape));
-  GDN_ASSIGN_OR_RETURN(OwnedTensor ids, NewTensor(DType::kI32, shape));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor weights, NewTensor(DType::kF32, shape, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor ids, NewTensor(DType::kI32, shape, bench.memory()));
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
   GDN_RETURN_IF_ERROR(MoeRouterTopk(
       ctx, {.logits = logits,
@@ -66,7 +67,8 @@ Result<OwnedTensor> ExpertOutputs(Workbench& bench, const GoldenCase& golden, co
     return golden.Error(StrCat("w13 is ", Describe(w13), ", w2 is ", Describe(w2),
                                ", want [E, 2I, H=", hidden, "] and [E, H, I]"));
   }
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(round_to, {x.dim(0), top_k, hidden}));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out,
+                       NewTensor(round_to, {x.dim(0), top_k, hidden}, bench.memory()));
   for (int64_t t = 0; t < x.dim(0); ++t) {
     for (int64_t j = 0; j < top_k; ++j) {
       const int64_t expert = ids.Row<int32_t>(t)[j];
@@ -110,18 +112,18 @@ Result<Outputs> RunMoeBlock(Workbench& bench, const GoldenCase& golden) {
   GDN_ASSIGN_OR_RETURN(const OwnedTensor shared,
                        Expert(bench, x, shared_gate_up, shared_down, x.dtype));
   GDN_ASSIGN_OR_RETURN(const OwnedTensor gate, Product(bench, x, shared_gate, x.dtype));
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(x.dtype, x.shape));
-  GDN_ASSIGN_OR_RETURN(OwnedTensor routed, NewTensor(x.dtype, x.shape));
-  GDN_ASSIGN_OR_RETURN(OwnedTensor shared_out, NewTensor(x.dtype, x.shape));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(x.dtype, x.shape, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor routed, NewTensor(x.dtype, x.shape, bench.memory()));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor shared_out, NewTensor(x.dtype, x.shape, bench.memory()));
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
-  GDN_RETURN_IF_ERROR(MoeCombine(ctx, {.expert_out = experts.view,
-                                       .weights = weights,
-                                       .shared = shared.view,
-                                       .shared_gate_logit = gate.view,
-                                       .order = order,
-                                       .out = out.view,
-                                       .routed = routed.view,
-                                       .shared_out = shared_out.view}));
+  GDN_RETURN_IF_ERROR(bench.Finish(MoeCombine(ctx, {.expert_out = experts.view,
+                                                    .weights = weights,
+                                                    .shared = shared.view,
+                                                    .shared_gate_logit = gate.view,
+                                                    .order = order,
+                                                    .out = out.view,
+                                                    .routed = routed.view,
+                                                    .shared_out = shared_out.view})));
   AddOutput(outputs, "router_logits", std::move(logits));
   AddOutput(outputs, "routed_out", std::move(routed));
   AddOutput(outputs, "shared_out", std::move(shared_out));

@@ -13,17 +13,21 @@ namespace {
 
 Status RunRule(Workbench& bench, const Numerics& numerics, const GatedDeltaRuleArgs& args,
                OwnedTensor& out) {
-  GDN_ASSIGN_OR_RETURN(
-      const ExecContext ctx,
-      bench.Context(GatedDeltaRuleScratchBytes(args.q.dim(2), args.v.dim(2), bench.num_threads())));
+  const size_t scratch_bytes =
+      bench.device().type == DeviceType::kCpu
+          ? GatedDeltaRuleScratchBytes(args.q.dim(2), args.v.dim(2), bench.num_threads())
+          : GatedDeltaRuleDeviceScratchBytes(args.v.dtype, args.v.dim(1), args.q.dim(2),
+                                             args.v.dim(2), args.v.dim(0));
+  GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context(scratch_bytes));
   // The public entry first, always: it validates.
   const bool is_f32 = args.v.dtype == DType::kF32;
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor state, CopyOf(args.state));
-  GDN_RETURN_IF_ERROR(is_f32 ? GatedDeltaRuleBlocked(ctx, args) : GatedDeltaRuleChunk(ctx, args));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor state, CopyOf(args.state, bench.memory()));
+  GDN_RETURN_IF_ERROR(
+      bench.Finish(is_f32 ? GatedDeltaRuleBlocked(ctx, args) : GatedDeltaRuleChunk(ctx, args)));
   if (numerics.kind == Numerics::Kind::kReference) return OkStatus();
   std::memcpy(args.state.data, state.view.data, state.storage.size_bytes());
   const std::vector<float> values = Evaluate(numerics, ctx, args);
-  GDN_ASSIGN_OR_RETURN(out, NewTensor(DType::kF32, out.view.shape));
+  GDN_ASSIGN_OR_RETURN(out, NewTensor(DType::kF32, out.view.shape, bench.memory()));
   if (!values.empty()) std::memcpy(out.view.data, values.data(), values.size() * sizeof(float));
   return OkStatus();
 }
@@ -50,11 +54,12 @@ Result<Outputs> RunGdnPrefill(Workbench& bench, const GoldenCase& golden,
   if (golden.Has("state_in")) {
     GDN_ASSIGN_OR_RETURN(const ConstTensor state_in, golden.Tensor("state_in", 4));
     if (!IsFloat(state_in.dtype)) return golden.Error("state_in must be floats");
-    GDN_ASSIGN_OR_RETURN(pool, PoolFrom(state_in, DType::kF32));
+    GDN_ASSIGN_OR_RETURN(pool, PoolFrom(state_in, DType::kF32, bench.memory()));
   } else {
-    GDN_ASSIGN_OR_RETURN(pool,
-                         NewTensor(DType::kF32, {static_cast<int64_t>(num_seqs) + 1, args.v.dim(1),
-                                                 args.v.dim(2), args.k.dim(2)}));
+    GDN_ASSIGN_OR_RETURN(pool, NewTensor(DType::kF32,
+                                         {static_cast<int64_t>(num_seqs) + 1, args.v.dim(1),
+                                          args.v.dim(2), args.k.dim(2)},
+                                         bench.memory()));
   }
   args.state = pool.view;
   args.cu_seqlens = cu_seqlens;
@@ -63,15 +68,19 @@ Result<Outputs> RunGdnPrefill(Workbench& bench, const GoldenCase& golden,
   GDN_ASSIGN_OR_RETURN(args.scale, ScaleOf(golden));
   GDN_ASSIGN_OR_RETURN(const size_t operand, WordOf(golden, "kkt_operand", {"tf32", "ieee"}));
   args.kkt_operand = operand == 0 ? KktOperand::kTf32 : KktOperand::kIeee;
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(args.v.dtype, args.v.shape));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(args.v.dtype, args.v.shape, bench.memory()));
   args.out = out.view;
   if (args.v.dtype == DType::kF32 && numerics.kind != Numerics::Kind::kReference) {
     return golden.Error("v is f32, want 16 bits for numerics to choose from");
   }
+  if (bench.device().type != DeviceType::kCpu && numerics.kind != Numerics::Kind::kReference) {
+    return golden.Error("other numerics than the reference's run on the CPU alone");
+  }
   GDN_RETURN_IF_ERROR(RunRule(bench, numerics, args, out));
   Outputs outputs;
   AddOutput(outputs, "out", std::move(out));
-  GDN_ASSIGN_OR_RETURN(OwnedTensor state_out, CopyOf(pool.view.Slice(1, pool.view.dim(0) - 1)));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor state_out,
+                       CopyOf(pool.view.Slice(1, pool.view.dim(0) - 1), bench.memory()));
   AddOutput(outputs, "state_out", std::move(state_out));
   if (HasStages(numerics)) {
     GDN_ASSIGN_OR_RETURN(Outputs stages, RunStagesOfPrefill(golden, numerics.ablation));

@@ -25,11 +25,11 @@ Status CheckAbsent(const GoldenCase& golden, const char* arg) {
 }
 
 // [.., a, b] of 16 or 32 bit elements, the last two axes exchanged, in from's dtype.
-Result<OwnedTensor> ExchangeLastTwo(const ConstTensor& from) {
+Result<OwnedTensor> ExchangeLastTwo(Workbench& bench, const ConstTensor& from) {
   const int64_t rows = from.dim(0);
   const int64_t a = from.dim(1);
   const int64_t b = from.dim(2);
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(from.dtype, {rows, b, a}));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(from.dtype, {rows, b, a}, bench.memory()));
   DispatchFloat(from.dtype, [&](auto t) {
     using T = decltype(t);
     for (int64_t n = 0; n < rows; ++n) {
@@ -59,27 +59,28 @@ Result<Outputs> RunConv(Workbench& bench, const GoldenCase& golden, const ConvCa
   GDN_ASSIGN_OR_RETURN(args.weight, golden.Tensor("weight", 2));
   GDN_ASSIGN_OR_RETURN(const ConstTensor state_in, golden.Tensor("conv_state_in", 3));
   if (!IsFloat(state_in.dtype)) return golden.Error("conv_state_in must be floats");
-  GDN_ASSIGN_OR_RETURN(OwnedTensor state, ExchangeLastTwo(state_in));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor state, ExchangeLastTwo(bench, state_in));
   std::vector<int32_t> slots(c.has_initial_state.size());
   const bool has_slots = golden.Has("state_indices");
   if (has_slots) {
     GDN_ASSIGN_OR_RETURN(slots, golden.Ints("state_indices"));
   } else {
     std::iota(slots.begin(), slots.end(), 1);
-    GDN_ASSIGN_OR_RETURN(state, PoolFrom(state.view, state_in.dtype));
+    GDN_ASSIGN_OR_RETURN(state, PoolFrom(state.view, state_in.dtype, bench.memory()));
   }
   args.state = state.view;
   args.cu_seqlens = c.cu_seqlens;
   args.state_slots = slots;
   args.has_initial_state = c.has_initial_state;
   args.product = product == 0 ? ConvProduct::kRounded : ConvProduct::kWide;
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(args.x.dtype, args.x.shape));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(args.x.dtype, args.x.shape, bench.memory()));
   args.out = out.view;
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
-  GDN_RETURN_IF_ERROR(CausalConv1d(ctx, args));
+  GDN_RETURN_IF_ERROR(bench.Finish(CausalConv1d(ctx, args)));
   const int64_t first_slot = has_slots ? 0 : 1;
-  GDN_ASSIGN_OR_RETURN(OwnedTensor state_out, ExchangeLastTwo(state.view.Slice(
-                                                  first_slot, state.view.dim(0) - first_slot)));
+  GDN_ASSIGN_OR_RETURN(
+      OwnedTensor state_out,
+      ExchangeLastTwo(bench, state.view.Slice(first_slot, state.view.dim(0) - first_slot)));
   Outputs outputs;
   AddOutput(outputs, "out", std::move(out));
   AddOutput(outputs, "conv_state_out", std::move(state_out));
@@ -87,10 +88,10 @@ Result<Outputs> RunConv(Workbench& bench, const GoldenCase& golden, const ConvCa
 }
 
 // The norm's weight in f32, whatever its dtype in the golden.
-Result<OwnedTensor> WeightOf(const GoldenCase& golden, const char* name) {
+Result<OwnedTensor> WeightOf(Workbench& bench, const GoldenCase& golden, const char* name) {
   GDN_ASSIGN_OR_RETURN(const ConstTensor weight, golden.Tensor(name, 1));
   if (!IsFloat(weight.dtype)) return golden.Error(StrCat(name, " must be floats"));
-  return ToF32(weight);
+  return ToF32(weight, bench.memory());
 }
 
 }  // namespace
@@ -116,7 +117,7 @@ Result<Outputs> RunConvUpdate(Workbench& bench, const GoldenCase& golden) {
 Result<Outputs> RunRmsNorm(Workbench& bench, const GoldenCase& golden) {
   RmsNormArgs args;
   GDN_ASSIGN_OR_RETURN(args.x, golden.Tensor("x", 2));
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor weight, WeightOf(golden, "weight"));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor weight, WeightOf(bench, golden, "weight"));
   GDN_ASSIGN_OR_RETURN(const double eps, golden.NumberArg("eps"));
   GDN_ASSIGN_OR_RETURN(const bool gemma, golden.BoolArg("gemma"));
   args.weight = weight.view;
@@ -125,13 +126,13 @@ Result<Outputs> RunRmsNorm(Workbench& bench, const GoldenCase& golden) {
   OwnedTensor residual;
   if (golden.Has("residual_in")) {
     GDN_ASSIGN_OR_RETURN(const ConstTensor residual_in, golden.Tensor("residual_in"));
-    GDN_ASSIGN_OR_RETURN(residual, CopyOf(residual_in));
+    GDN_ASSIGN_OR_RETURN(residual, CopyOf(residual_in, bench.memory()));
     args.residual = residual.view;
   }
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(args.x.dtype, args.x.shape));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(args.x.dtype, args.x.shape, bench.memory()));
   args.out = out.view;
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
-  GDN_RETURN_IF_ERROR(RmsNorm(ctx, args));
+  GDN_RETURN_IF_ERROR(bench.Finish(RmsNorm(ctx, args)));
   Outputs outputs;
   AddOutput(outputs, "out", std::move(out));
   if (!args.residual.empty()) AddOutput(outputs, "residual_out", std::move(residual));
@@ -142,7 +143,7 @@ Result<Outputs> RunRmsNormGated(Workbench& bench, const GoldenCase& golden) {
   RmsNormGatedArgs args;
   GDN_ASSIGN_OR_RETURN(args.x, golden.Tensor("x", 2));
   GDN_ASSIGN_OR_RETURN(args.gate, golden.Tensor("gate", 2));
-  GDN_ASSIGN_OR_RETURN(const OwnedTensor weight, WeightOf(golden, "weight"));
+  GDN_ASSIGN_OR_RETURN(const OwnedTensor weight, WeightOf(bench, golden, "weight"));
   GDN_ASSIGN_OR_RETURN(const double eps, golden.NumberArg("eps"));
   GDN_ASSIGN_OR_RETURN(const size_t activation,
                        WordOf(golden, "activation", {"silu", "swish", "sigmoid"}));
@@ -153,10 +154,10 @@ Result<Outputs> RunRmsNormGated(Workbench& bench, const GoldenCase& golden) {
   args.weight = weight.view;
   args.eps = static_cast<float>(eps);
   args.activation = activation == 2 ? GateActivation::kSigmoid : GateActivation::kSilu;
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(args.x.dtype, args.x.shape));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(args.x.dtype, args.x.shape, bench.memory()));
   args.out = out.view;
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
-  GDN_RETURN_IF_ERROR(RmsNormGated(ctx, args));
+  GDN_RETURN_IF_ERROR(bench.Finish(RmsNormGated(ctx, args)));
   Outputs outputs;
   AddOutput(outputs, "out", std::move(out));
   return outputs;
@@ -182,7 +183,8 @@ Result<OwnedTensor> RopeTableFor(Workbench& bench, const GoldenCase& golden,
     return golden.Error(StrCat("positions up to ", last, " with rotary_dim ", rotary_dim,
                                ": want at most ", kMaxTableElements, " angles in all"));
   }
-  GDN_ASSIGN_OR_RETURN(OwnedTensor table, NewTensor(DType::kF32, {last + 1, rotary_dim}));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor table,
+                       NewTensor(DType::kF32, {last + 1, rotary_dim}, bench.memory()));
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
   FillRopeTable(ctx, base, table.view);
   return table;
@@ -200,10 +202,11 @@ Result<Outputs> RunRope(Workbench& bench, const GoldenCase& golden) {
     if (x.dim(1) % head_size != 0 || !IsFloat(x.dtype)) {
       return golden.Error(StrCat(in, " is ", Describe(x), ", want floats, heads of ", head_size));
     }
-    GDN_ASSIGN_OR_RETURN(OwnedTensor rotated, CopyOf(x));
-    GDN_RETURN_IF_ERROR(Rope(ctx, {.table = table.view,
-                                   .positions = positions,
-                                   .x = rotated.view.SplitLast(x.dim(1) / head_size, head_size)}));
+    GDN_ASSIGN_OR_RETURN(OwnedTensor rotated, CopyOf(x, bench.memory()));
+    GDN_RETURN_IF_ERROR(
+        bench.Finish(Rope(ctx, {.table = table.view,
+                                .positions = positions,
+                                .x = rotated.view.SplitLast(x.dim(1) / head_size, head_size)})));
     AddOutput(outputs, out, std::move(rotated));
   }
   return outputs;
@@ -216,10 +219,10 @@ Result<Outputs> RunSiluAndMul(Workbench& bench, const GoldenCase& golden) {
         StrCat("x is ", Describe(x), ", want gate | up: an even number of columns"));
   }
   const int64_t cols = x.dim(1) / 2;
-  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(x.dtype, {x.dim(0), cols}));
+  GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(x.dtype, {x.dim(0), cols}, bench.memory()));
   GDN_ASSIGN_OR_RETURN(const ExecContext ctx, bench.Context());
-  GDN_RETURN_IF_ERROR(
-      SiluAndMul(ctx, {.gate = x.Columns(0, cols), .up = x.Columns(cols, cols), .out = out.view}));
+  GDN_RETURN_IF_ERROR(bench.Finish(
+      SiluAndMul(ctx, {.gate = x.Columns(0, cols), .up = x.Columns(cols, cols), .out = out.view})));
   Outputs outputs;
   AddOutput(outputs, "out", std::move(out));
   return outputs;

@@ -33,12 +33,25 @@ constexpr std::array<GoldenOp, 14> kOps = {{{"gdn_decode", RunGdnDecode},
 
 }  // namespace
 
-Workbench::Workbench(Device device, std::string impl, int num_threads)
-    : device_(device), impl_(std::move(impl)), pool_(std::make_unique<ThreadPool>(num_threads)) {}
+Workbench::Workbench(std::unique_ptr<Backend> backend, std::string impl, int num_threads)
+    : backend_(std::move(backend)),
+      impl_(std::move(impl)),
+      pool_(std::make_unique<ThreadPool>(num_threads)) {}
+
+Workbench::Workbench(std::string impl, int num_threads)
+    : Workbench(OpenBackend(Device{}).value(), std::move(impl), num_threads) {}
+
+Result<std::unique_ptr<Workbench>> Workbench::Open(const Device& device, std::string impl,
+                                                   int num_threads) {
+  GDN_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                       OpenBackend(device, {.host_can_see_memory = true}));
+  return std::unique_ptr<Workbench>(
+      new Workbench(std::move(backend), std::move(impl), num_threads));
+}
 
 Result<ExecContext> Workbench::Context(size_t scratch_bytes) {
   if (scratch_.size_bytes() < scratch_bytes) {
-    GDN_ASSIGN_OR_RETURN(scratch_, Storage::Allocate(scratch_bytes, "scratch of an operator"));
+    GDN_ASSIGN_OR_RETURN(scratch_, memory().Allocate(scratch_bytes, "scratch of an operator"));
   }
   ExecContext out = CopyContext();
   out.impl = impl_;
@@ -46,7 +59,8 @@ Result<ExecContext> Workbench::Context(size_t scratch_bytes) {
 }
 
 ExecContext Workbench::CopyContext() {
-  return {.device = device_,
+  return {.device = device(),
+          .backend = backend_.get(),
           .pool = pool_.get(),
           .scratch = Scratch({scratch_.data(), scratch_.size_bytes()}),
           .kernel_log = &log_};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "backend/exec_context.h"
 #include "parity/golden_case.h"
 #include "parity/numerics.h"
@@ -16,20 +17,29 @@ namespace gdn {
 // What operators run with: the pool, scratch that grows as asked, the log of kernels.
 class Workbench {
  public:
-  // impl as in ExecContext.
-  Workbench(Device device, std::string impl, int num_threads);
+  // On the CPU; impl as in ExecContext.
+  Workbench(std::string impl, int num_threads);
+  // On any device. Errors: those of OpenBackend.
+  static Result<std::unique_ptr<Workbench>> Open(const Device& device, std::string impl,
+                                                 int num_threads);
 
   Result<ExecContext> Context(size_t scratch_bytes = 0);
   // Without the forced kernel: for steps that only move data.
   ExecContext CopyContext();
-  Device device() const { return device_; }
+  Device device() const { return backend_->device(); }
+  // Memory that the host and the operators see.
+  MemorySource& memory() { return backend_->memory(); }
+  // An operator's answer, once the device is done with it.
+  Status Finish(const Status& status) { return status.ok() ? backend_->Finish() : status; }
   const std::string& impl() const { return impl_; }
   int num_threads() const { return pool_->num_threads(); }
   ThreadPool& pool() { return *pool_; }
   KernelLog& log() { return log_; }
 
  private:
-  Device device_;
+  Workbench(std::unique_ptr<Backend> backend, std::string impl, int num_threads);
+
+  std::unique_ptr<Backend> backend_;  // outlives what lies in its memory
   std::string impl_;
   std::unique_ptr<ThreadPool> pool_;
   Storage scratch_;

@@ -31,7 +31,7 @@ class Variants : public testing::Test {
     manifest["args"][arg] = word;
     fs::permissions(folder_.File("manifest.json"), fs::perms::owner_all);
     folder_.Write("manifest.json", manifest.dump());
-    Workbench bench({}, "", 1);
+    Workbench bench("", 1);
     report_ = RunParity(bench, folder_.path(), Numerics{}).value();
   }
   int64_t DifferIn(const std::string& row) const {

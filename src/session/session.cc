@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "backend/devices.h"
 #include "base/str.h"
-#include "base/system_info.h"
 #include "engine/memory_plan.h"
 #include "session/inbox.h"
 #include "session/stop_matcher.h"
@@ -24,7 +24,7 @@ double MillisecondsSince(Clock::time_point start) {
 
 // A model that does not fit is refused before it drives the machine into swapping or worse.
 Result<MemoryPlan> Plan(const SessionOptions& options, const ModelConfig& config) {
-  const size_t available = AvailableMemoryBytes();
+  const size_t available = AvailableMemoryBytes(options.model.device);
   size_t limit = available == 0 ? std::numeric_limits<size_t>::max() : available;
   if (!options.memory.empty()) {
     GDN_ASSIGN_OR_RETURN(limit, ParseMemoryLimit(options.memory, available));
@@ -32,7 +32,8 @@ Result<MemoryPlan> Plan(const SessionOptions& options, const ModelConfig& config
     if (available != 0) limit = std::min(limit, available);
   }
   return PlanMemory(options.model_dir, config, options.engine, limit, [&](const RunLimits& limits) {
-    return EstimateNeeds(options.model_dir, config, limits, options.num_threads);
+    return EstimateNeeds(options.model_dir, config, limits, options.model.device,
+                         options.num_threads);
   });
 }
 

@@ -4,7 +4,7 @@
 
 namespace gdn {
 
-enum class DeviceType { kCpu };
+enum class DeviceType { kCpu, kVulkan };
 
 struct Device {
   DeviceType type = DeviceType::kCpu;
@@ -15,6 +15,8 @@ constexpr const char* Name(DeviceType type) {
   switch (type) {
     case DeviceType::kCpu:
       return "cpu";
+    case DeviceType::kVulkan:
+      return "vulkan";
   }
   return "?";
 }

@@ -19,7 +19,13 @@ size_t ActivationBytes(const ModelConfig& config, DType dtype, const RunLimits& 
   return arena.peak_bytes();
 }
 
-size_t KernelScratchBytes(const ModelConfig& config, const RunLimits& limits, int num_threads) {
+size_t KernelScratchBytes(const ModelConfig& config, DType dtype, const RunLimits& limits,
+                          const Device& device, int num_threads) {
+  if (device.type != DeviceType::kCpu) {
+    return GatedDeltaRuleDeviceScratchBytes(dtype, config.linear_num_value_heads,
+                                            config.linear_key_head_dim,
+                                            config.linear_value_head_dim, limits.max_tokens);
+  }
   const int64_t max_cols = std::max(
       {config.hidden_size, config.intermediate_size, config.linear_value_size(), config.q_size()});
   const int64_t max_rows = std::max(limits.max_tokens, limits.max_logit_rows);
@@ -30,14 +36,15 @@ size_t KernelScratchBytes(const ModelConfig& config, const RunLimits& limits, in
 }
 
 MemoryNeeds Needs(const ModelConfig& config, DType dtype, size_t weight_bytes,
-                  const RunLimits& limits, int num_threads) {
+                  const RunLimits& limits, const Device& device, int num_threads) {
   const auto rope_bytes =
       static_cast<size_t>(limits.max_positions * config.rotary_dim) * sizeof(float);
   return {.weight_bytes = weight_bytes,
           .state_bytes = LayerPools::StateBytesPerSlot(config, dtype),
           .kv_block_bytes = LayerPools::KvBytesPerBlock(config, dtype),
           .scratch_bytes = ActivationBytes(config, dtype, limits) +
-                           KernelScratchBytes(config, limits, num_threads) + rope_bytes};
+                           KernelScratchBytes(config, dtype, limits, device, num_threads) +
+                           rope_bytes};
 }
 
 }  // namespace gdn::qwen3_5

@@ -31,8 +31,9 @@ struct Tail {
 };
 
 size_t ActivationBytes(const ModelConfig& config, DType dtype, const RunLimits& limits);
-size_t KernelScratchBytes(const ModelConfig& config, const RunLimits& limits, int num_threads);
+size_t KernelScratchBytes(const ModelConfig& config, DType dtype, const RunLimits& limits,
+                          const Device& device, int num_threads);
 MemoryNeeds Needs(const ModelConfig& config, DType dtype, size_t weight_bytes,
-                  const RunLimits& limits, int num_threads);
+                  const RunLimits& limits, const Device& device, int num_threads);
 
 }  // namespace gdn::qwen3_5

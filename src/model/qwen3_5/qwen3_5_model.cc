@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "backend/backend.h"
+#include "model/device_weights.h"
 #include "model/layer_pools.h"
 #include "model/qwen3_5/memory.h"
 #include "model/qwen3_5/random_weights.h"
@@ -42,17 +44,19 @@ class TimeTo {
 
 class Qwen35Model final : public Model {
  public:
-  Qwen35Model(ModelConfig config, ModelOptions options, ThreadPool& pool, Weights weights,
-              size_t weight_bytes)
+  Qwen35Model(ModelConfig config, ModelOptions options, ThreadPool& pool,
+              std::unique_ptr<Backend> backend, Weights weights, size_t weight_bytes)
       : config_(std::move(config)),
         options_(std::move(options)),
         pool_(pool),
+        backend_(std::move(backend)),
         weights_(std::move(weights)),
         weight_bytes_(weight_bytes) {}
 
   const ModelConfig& config() const override { return config_; }
   DType dtype() const override { return weights_.dtype; }
   const KernelLog& kernels() const override { return kernel_log_; }
+  Backend* backend() override { return backend_.get(); }
   MemoryNeeds Needs(const RunLimits& limits) const override;
   Status Plan(const RunLimits& limits) override;
   Result<ConstTensor> Forward(const Batch& batch) override;
@@ -70,6 +74,8 @@ class Qwen35Model final : public Model {
   }
 
  private:
+  Status PlanRope(const RunLimits& limits);
+  Result<ConstTensor> OnHost(const ConstTensor& logits);
   Status RunMixer(const LayerContext& ctx, int64_t index, const Stream& s) const;
   Status RunMlp(const LayerContext& ctx, int64_t index, const Stream& s) const;
   Result<ConstTensor> Logits(const ExecContext& exec, Arena& arena, const Stream& s) const;
@@ -80,6 +86,7 @@ class Qwen35Model final : public Model {
   ModelConfig config_;
   ModelOptions options_;
   ThreadPool& pool_;
+  std::unique_ptr<Backend> backend_;  // outlives all that lies in its memory
   Weights weights_;
   size_t weight_bytes_;
 
@@ -88,6 +95,7 @@ class Qwen35Model final : public Model {
   OwnedTensor rope_table_;  // [max_positions, rotary_dim] f32
   Storage activations_;
   Storage kernel_scratch_;
+  Storage host_logits_;  // [max_logit_rows, vocab] f32, where the host does not see the device's
   KernelLog kernel_log_;
 };
 
@@ -99,27 +107,45 @@ PrefillRule Qwen35Model::Rule() const {
 }
 
 MemoryNeeds Qwen35Model::Needs(const RunLimits& limits) const {
-  return qwen3_5::Needs(config_, weights_.dtype, weight_bytes_, limits, pool_.num_threads());
+  return qwen3_5::Needs(config_, weights_.dtype, weight_bytes_, limits, options_.device,
+                        pool_.num_threads());
 }
 
 Status Qwen35Model::Plan(const RunLimits& limits) {
   GDN_CHECK(!plan_.has_value());
-  GDN_ASSIGN_OR_RETURN(pools_, LayerPools::Allocate(config_, weights_.dtype, limits));
+  MemorySource& memory = backend_->memory();
+  GDN_ASSIGN_OR_RETURN(pools_, LayerPools::Allocate(config_, weights_.dtype, limits, *backend_));
   GDN_ASSIGN_OR_RETURN(
       activations_,
-      Storage::Allocate(ActivationBytes(config_, weights_.dtype, limits), "activations"));
+      memory.Allocate(ActivationBytes(config_, weights_.dtype, limits), "activations"));
   GDN_ASSIGN_OR_RETURN(kernel_scratch_,
-                       Storage::Allocate(KernelScratchBytes(config_, limits, pool_.num_threads()),
-                                         "kernel scratch"));
-  GDN_ASSIGN_OR_RETURN(
-      rope_table_, OwnedTensor::Allocate(DType::kF32, {limits.max_positions, config_.rotary_dim},
-                                         "the RoPE table"));
-  ExecContext exec;
-  exec.device = options_.device;
-  exec.pool = &pool_;
-  FillRopeTable(exec, config_.rope_theta, rope_table_.view);
+                       memory.Allocate(KernelScratchBytes(config_, weights_.dtype, limits,
+                                                          options_.device, pool_.num_threads()),
+                                       "kernel scratch"));
+  if (options_.device.type != DeviceType::kCpu) {
+    const auto elements = static_cast<size_t>(limits.max_logit_rows * config_.vocab_size);
+    GDN_ASSIGN_OR_RETURN(host_logits_, Storage::Allocate(elements * sizeof(float), "logits"));
+  }
+  GDN_RETURN_IF_ERROR(PlanRope(limits));
   plan_.emplace(limits);
   return OkStatus();
+}
+
+// The table is the host's work, wherever it is read.
+Status Qwen35Model::PlanRope(const RunLimits& limits) {
+  const Shape shape = {limits.max_positions, config_.rotary_dim};
+  constexpr const char* kPurpose = "the RoPE table";
+  GDN_ASSIGN_OR_RETURN(OwnedTensor table, OwnedTensor::Allocate(DType::kF32, shape, kPurpose));
+  ExecContext exec;
+  exec.pool = &pool_;
+  FillRopeTable(exec, config_.rope_theta, table.view);
+  if (options_.device.type == DeviceType::kCpu) {
+    rope_table_ = std::move(table);
+    return OkStatus();
+  }
+  GDN_ASSIGN_OR_RETURN(rope_table_,
+                       OwnedTensor::Allocate(DType::kF32, shape, kPurpose, backend_->memory()));
+  return backend_->Write(rope_table_.view.data, table.view.data, table.storage.size_bytes());
 }
 
 Status Qwen35Model::Norm(const ExecContext& exec, const OwnedTensor& weight, const Tensor& x,
@@ -169,8 +195,21 @@ Result<ConstTensor> Qwen35Model::Logits(const ExecContext& exec, Arena& arena,
   GDN_RETURN_IF_ERROR(Embedding(exec, {rows, &x_rows, tail.x}));
   GDN_RETURN_IF_ERROR(Embedding(exec, {rows, &residual_rows, tail.residual}));
   GDN_RETURN_IF_ERROR(Norm(exec, weights_.final_norm, tail.x, tail.residual));
-  GDN_RETURN_IF_ERROR(Linear(exec, {tail.x, &weights_.head_weight(), weights_.dtype, tail.logits}));
+  const DType round_to = options_.round_logits ? weights_.dtype : DType::kF32;
+  GDN_RETURN_IF_ERROR(Linear(exec, {tail.x, &weights_.head_weight(), round_to, tail.logits}));
   return ConstTensor(tail.logits);
+}
+
+// Waits for the step.
+Result<ConstTensor> Qwen35Model::OnHost(const ConstTensor& logits) {
+  if (options_.device.type == DeviceType::kCpu) return logits;
+  const auto bytes = static_cast<size_t>(logits.shape.NumElements()) * sizeof(float);
+  if (bytes == 0) {
+    GDN_RETURN_IF_ERROR(backend_->Finish());
+  } else {
+    GDN_RETURN_IF_ERROR(backend_->Read(host_logits_.data(), logits.data, bytes));
+  }
+  return ConstTensor(host_logits_.data(), DType::kF32, logits.shape);
 }
 
 Result<ConstTensor> Qwen35Model::Forward(const Batch& batch) {
@@ -178,6 +217,7 @@ Result<ConstTensor> Qwen35Model::Forward(const Batch& batch) {
   GDN_RETURN_IF_ERROR(plan_->Build(batch, config_.vocab_size));
   const ExecContext exec = {
       .device = options_.device,
+      .backend = backend_.get(),
       .pool = &pool_,
       .scratch = Scratch({kernel_scratch_.data(), kernel_scratch_.size_bytes()}),
       .kernel_log = &kernel_log_,
@@ -192,7 +232,19 @@ Result<ConstTensor> Qwen35Model::Forward(const Batch& batch) {
       GDN_RETURN_IF_ERROR(RunMlp(ctx, i, s));
     }
   }
-  return Logits(exec, arena, s);
+  GDN_ASSIGN_OR_RETURN(const ConstTensor logits, Logits(exec, arena, s));
+  return OnHost(logits);
+}
+
+Result<std::unique_ptr<Model>> Assemble(ModelConfig config, const std::string& prefix,
+                                        const ModelOptions& options, ThreadPool& pool,
+                                        WeightSource& source, size_t weight_bytes) {
+  GDN_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                       OpenBackend(options.device, {.cache_folder = UserCacheFolder()}));
+  DeviceWeights on_device(source, *backend);
+  GDN_ASSIGN_OR_RETURN(Weights weights, ReadWeights(config, prefix, on_device));
+  return std::unique_ptr<Model>(std::make_unique<Qwen35Model>(
+      std::move(config), options, pool, std::move(backend), std::move(weights), weight_bytes));
 }
 
 }  // namespace
@@ -205,37 +257,33 @@ Result<std::unique_ptr<Model>> Load(const std::string& dir, ModelConfig config,
   GDN_ASSIGN_OR_RETURN(const std::string prefix, FindPrefix(checkpoint));
   const size_t weight_bytes = WeightBytes(config, checkpoint, prefix);
   WeightReader reader(checkpoint, pool, progress, weight_bytes);
-  GDN_ASSIGN_OR_RETURN(Weights weights, ReadWeights(config, prefix, reader));
-  return std::unique_ptr<Model>(std::make_unique<Qwen35Model>(std::move(config), options, pool,
-                                                              std::move(weights), weight_bytes));
+  return Assemble(std::move(config), prefix, options, pool, reader, weight_bytes);
 }
 
 Result<std::unique_ptr<Model>> MakeRandom(const ModelConfig& config, DType dtype, uint64_t seed,
                                           const ModelOptions& options, ThreadPool& pool,
                                           LoadProgress progress) {
   RandomWeights source(config, dtype, seed, pool, progress);
-  GDN_ASSIGN_OR_RETURN(Weights weights, ReadWeights(config, PrefixOf(config), source));
-  return std::unique_ptr<Model>(std::make_unique<Qwen35Model>(
-      config, options, pool, std::move(weights), source.total_bytes()));
+  return Assemble(config, PrefixOf(config), options, pool, source, source.total_bytes());
 }
 
 MemoryNeeds EstimateRandomNeeds(const ModelConfig& config, DType dtype, const RunLimits& limits,
-                                int num_threads) {
+                                const Device& device, int num_threads) {
   size_t bytes = 0;
   for (const TensorSpec& spec : ListTensors(config, PrefixOf(config))) {
     bytes += static_cast<size_t>(spec.shape.NumElements()) * SizeOf(dtype);
   }
-  return Needs(config, dtype, bytes, limits, num_threads);
+  return Needs(config, dtype, bytes, limits, device, num_threads);
 }
 
 Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& config,
-                                  const RunLimits& limits, int num_threads) {
+                                  const RunLimits& limits, const Device& device, int num_threads) {
   GDN_ASSIGN_OR_RETURN(const SafetensorsCheckpoint checkpoint, SafetensorsCheckpoint::Open(dir));
   GDN_RETURN_IF_ERROR(CheckTensors(config, checkpoint));
   GDN_ASSIGN_OR_RETURN(const std::string prefix, FindPrefix(checkpoint));
   GDN_ASSIGN_OR_RETURN(const ConstTensor embedding,
                        checkpoint.Find(prefix + "embed_tokens.weight"));
-  return Needs(config, embedding.dtype, WeightBytes(config, checkpoint, prefix), limits,
+  return Needs(config, embedding.dtype, WeightBytes(config, checkpoint, prefix), limits, device,
                num_threads);
 }
 

@@ -19,10 +19,10 @@ Result<std::unique_ptr<Model>> MakeRandom(const ModelConfig& config, DType dtype
                                           const ModelOptions& options, ThreadPool& pool,
                                           LoadProgress progress);
 MemoryNeeds EstimateRandomNeeds(const ModelConfig& config, DType dtype, const RunLimits& limits,
-                                int num_threads);
+                                const Device& device, int num_threads);
 
 // What the checkpoint needs, from its headers alone.
 Result<MemoryNeeds> EstimateNeeds(const std::string& dir, const ModelConfig& config,
-                                  const RunLimits& limits, int num_threads);
+                                  const RunLimits& limits, const Device& device, int num_threads);
 
 }  // namespace gdn::qwen3_5

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/attention.h"
 
-#include <array>
-
 #include "base/str.h"
 #include "ops/attention/attention_kernels.h"
 #include "ops/common/impl_table.h"
@@ -111,10 +109,16 @@ const char* StoreRefId(const KvCacheStoreArgs& args) {
   return SizeOf(args.k.dtype) == 2 ? "kv_cache_store_b16__ref" : "kv_cache_store_b32__ref";
 }
 
-constexpr std::array<Impl<KvCacheStoreArgs>, 2> kStoreTable = {{
+const char* StoreVulkanId(const KvCacheStoreArgs& args) {
+  return SizeOf(args.k.dtype) == 2 ? "kv_cache_store_b16__vulkan" : "kv_cache_store_b32__vulkan";
+}
+
+constexpr Impl<KvCacheStoreArgs> kStoreTable[] = {
     {StoreCpuId, DeviceType::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreCpu},
     {StoreRefId, DeviceType::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreRef},
-}};
+    GDN_IF_VULKAN(
+        {StoreVulkanId, DeviceType::kVulkan, Supports<KvCacheStoreArgs>, KvCacheStoreVulkan}),
+};
 
 const char* CpuId(const AttentionArgs& args) {
   static const FloatKernelIds ids = {KernelId("attention_paged_f32"),
@@ -129,10 +133,17 @@ const char* RefId(const AttentionArgs& args) {
   return kIds.Of(args.q.dtype);
 }
 
-constexpr std::array<Impl<AttentionArgs>, 2> kAttentionTable = {{
+const char* VulkanId(const AttentionArgs& args) {
+  static constexpr FloatKernelIds kIds = {
+      "attention_paged_f32__vulkan", "attention_paged_f16__vulkan", "attention_paged_bf16__vulkan"};
+  return kIds.Of(args.q.dtype);
+}
+
+constexpr Impl<AttentionArgs> kAttentionTable[] = {
     {CpuId, DeviceType::kCpu, Supports<AttentionArgs>, AttentionCpu},
     {RefId, DeviceType::kCpu, Supports<AttentionArgs>, AttentionRef},
-}};
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Supports<AttentionArgs>, AttentionVulkan}),
+};
 
 }  // namespace
 

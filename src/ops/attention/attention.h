@@ -51,9 +51,11 @@ struct AttentionArgs {
 
 // Errors: kInvalidArgument for shapes, dtypes, and positions or block ids out of range or order.
 Status KvCacheStore(const ExecContext& ctx, const KvCacheStoreArgs& args);
+// On a device Attention needs no ctx.scratch; with some, it may give the keys of a row to several
+// workgroups. That changes no bit.
 Status Attention(const ExecContext& ctx, const AttentionArgs& args);
 
-// Bytes of ctx.scratch that Attention needs, whatever the batch and the context length.
+// Bytes of ctx.scratch that Attention needs on the CPU, whatever the batch and the context length.
 size_t AttentionScratchBytes(int64_t num_heads, int64_t head_dim, int num_threads);
 
 }  // namespace gdn

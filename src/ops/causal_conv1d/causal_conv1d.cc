@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/causal_conv1d/causal_conv1d.h"
 
-#include <array>
-
 #include "base/str.h"
 #include "ops/causal_conv1d/causal_conv1d_ref.h"
 #include "ops/common/impl_table.h"
@@ -75,19 +73,27 @@ const char* RefId(const CausalConv1dArgs& args) {
                "causal_conv1d_bf16__ref");
 }
 
+[[maybe_unused]] const char* VulkanId(const CausalConv1dArgs& args) {
+  return IdFor(args.x.dtype, "causal_conv1d_f32__vulkan", "causal_conv1d_f16__vulkan",
+               "causal_conv1d_bf16__vulkan");
+}
+
 const char* Always(const CausalConv1dArgs& /*args*/) { return nullptr; }
 
-constexpr std::array<Impl<CausalConv1dArgs>, 2> kTable = {{
+constexpr Impl<CausalConv1dArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RunCausalConv1dCpu},
     {RefId, DeviceType::kCpu, Always, RunCausalConv1dRef},
-}};
+    GDN_IF_VULKAN(
+        {VulkanId, DeviceType::kVulkan, CausalConv1dVulkanSupports, RunCausalConv1dVulkan})};
 
 }  // namespace
 
 Status CausalConv1d(const ExecContext& ctx, const CausalConv1dArgs& args) {
   GDN_RETURN_IF_ERROR(CheckShapes(args));
   GDN_RETURN_IF_ERROR(CheckBatch(args));
-  if (ctx.pool == nullptr) return InvalidArgument(StrCat(kOp, ": the context has no thread pool"));
+  if (ctx.device.type == DeviceType::kCpu && ctx.pool == nullptr) {
+    return InvalidArgument(StrCat(kOp, ": the context has no thread pool"));
+  }
   return RunFirst<CausalConv1dArgs>(kOp, kTable, ctx, args);
 }
 

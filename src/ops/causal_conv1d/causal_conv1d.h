@@ -30,7 +30,8 @@ struct CausalConv1dArgs {
   Tensor out;  // [T, C] D, contiguous; aliases nothing
 };
 
-// ctx: pool. Errors: kInvalidArgument for shapes, dtypes, slots, cu_seqlens and overlaps.
+// ctx: pool, on the CPU. Errors: kInvalidArgument for shapes, dtypes, slots, cu_seqlens and
+// overlaps.
 Status CausalConv1d(const ExecContext& ctx, const CausalConv1dArgs& args);
 
 }  // namespace gdn

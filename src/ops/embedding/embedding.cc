@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/embedding/embedding.h"
 
-#include <array>
-
 #include "base/str.h"
 #include "ops/common/impl_table.h"
 #include "ops/common/validate.h"
@@ -33,7 +31,7 @@ Status Validate(const EmbeddingArgs& args) {
   return OkStatus();
 }
 
-// Bits are copied whatever they mean: one kernel, named by the bytes it moves.
+// Bits are copied whatever they mean: kernels are named by the bytes they move.
 const char* CpuId(const EmbeddingArgs& args) {
   return SizeOf(args.table->dtype()) == 2 ? "embedding_gather_b16__cpu"
                                           : "embedding_gather_b32__cpu";
@@ -42,12 +40,17 @@ const char* RefId(const EmbeddingArgs& args) {
   return SizeOf(args.table->dtype()) == 2 ? "embedding_gather_b16__ref"
                                           : "embedding_gather_b32__ref";
 }
+const char* VulkanId(const EmbeddingArgs& args) {
+  return SizeOf(args.table->dtype()) == 2 ? "embedding_gather_b16__vulkan"
+                                          : "embedding_gather_b32__vulkan";
+}
 const char* Supports(const EmbeddingArgs& /*args*/) { return nullptr; }
 
-constexpr std::array<Impl<EmbeddingArgs>, 2> kTable = {{
+constexpr Impl<EmbeddingArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Supports, EmbeddingCpu},
     {RefId, DeviceType::kCpu, Supports, EmbeddingRef},
-}};
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Supports, EmbeddingVulkan}),
+};
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 #include "ops/gated_delta_rule/gated_delta_rule.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/str.h"
 #include "ops/common/impl_table.h"
@@ -11,6 +10,7 @@
 #include "ops/common/validate.h"
 #include "ops/gated_delta_rule/gated_delta_rule_cpu.h"
 #include "ops/gated_delta_rule/gated_delta_rule_ref.h"
+#include "ops/gated_delta_rule/gated_delta_rule_vulkan.h"
 
 namespace gdn {
 namespace {
@@ -94,14 +94,26 @@ Status CheckAliases(const char* op, const GatedDeltaRuleArgs& args) {
   return CheckNoOverlap(op, "state", args.state, "beta", args.beta);
 }
 
+// Scratch that the kernels of the context's device cannot do without.
+size_t LeastScratchBytes(const char* op, const ExecContext& ctx, const GatedDeltaRuleArgs& args) {
+  const int64_t k_dim = args.q.dim(2);
+  const int64_t v_dim = args.v.dim(2);
+  if (ctx.device.type == DeviceType::kCpu) {
+    return GatedDeltaRuleScratchBytes(k_dim, v_dim, ctx.pool->num_threads());
+  }
+  if (op != kChunk) return 0;
+  return DeviceScratchBytes(DeviceChunkBytes(args.v.dtype, k_dim, v_dim), args.v.dim(1), 1);
+}
+
 Status Check(const char* op, const ExecContext& ctx, const GatedDeltaRuleArgs& args, DType qk_dtype,
              DType state_dtype) {
   GDN_RETURN_IF_ERROR(CheckInputs(op, args, qk_dtype));
   GDN_RETURN_IF_ERROR(CheckState(op, args, state_dtype));
   GDN_RETURN_IF_ERROR(CheckAliases(op, args));
-  if (ctx.pool == nullptr) return InvalidArgument(StrCat(op, ": the context has no thread pool"));
-  const size_t scratch =
-      GatedDeltaRuleScratchBytes(args.q.dim(2), args.v.dim(2), ctx.pool->num_threads());
+  if (ctx.device.type == DeviceType::kCpu && ctx.pool == nullptr) {
+    return InvalidArgument(StrCat(op, ": the context has no thread pool"));
+  }
+  const size_t scratch = LeastScratchBytes(op, ctx, args);
   if (ctx.scratch.size_bytes() < scratch) {
     return InvalidArgument(
         StrCat(op, ": scratch is ", ctx.scratch.size_bytes(), " bytes, want at least ", scratch));
@@ -138,12 +150,22 @@ const char* ChunkRefId(const GatedDeltaRuleArgs& args) {
                "gated_delta_rule_chunk_bf16__ref");
 }
 
+[[maybe_unused]] const char* RecurrentVulkanId(const GatedDeltaRuleArgs& args) {
+  return IdFor(args.v.dtype, "gated_delta_rule_recurrent_f32__vulkan",
+               "gated_delta_rule_recurrent_f16__vulkan", "gated_delta_rule_recurrent_bf16__vulkan");
+}
+
+[[maybe_unused]] const char* ChunkVulkanId(const GatedDeltaRuleArgs& args) {
+  return IdFor(args.v.dtype, "gated_delta_rule_chunk_f32__vulkan",
+               "gated_delta_rule_chunk_f16__vulkan", "gated_delta_rule_chunk_bf16__vulkan");
+}
+
 const char* Always(const GatedDeltaRuleArgs& /*args*/) { return nullptr; }
 
-constexpr std::array<Impl<GatedDeltaRuleArgs>, 2> kRecurrentTable = {{
+constexpr Impl<GatedDeltaRuleArgs> kRecurrentTable[] = {
     {RecurrentCpuId, DeviceType::kCpu, Always, RunRecurrentCpu},
     {RecurrentRefId, DeviceType::kCpu, Always, RunRecurrentRef},
-}};
+    GDN_IF_VULKAN({RecurrentVulkanId, DeviceType::kVulkan, Always, RunRecurrentVulkan})};
 
 const char* BlockedCpuId(const GatedDeltaRuleArgs& args) {
   static const char* const f32 = KernelId("gated_delta_rule_blocked_f32");
@@ -152,16 +174,17 @@ const char* BlockedCpuId(const GatedDeltaRuleArgs& args) {
   return IdFor(args.v.dtype, f32, f16, bf16);
 }
 
-// The plain recurrence is the reference: blocks only add in another order.
-constexpr std::array<Impl<GatedDeltaRuleArgs>, 2> kBlockedTable = {{
+// The plain recurrence is the reference, and what Vulkan devices run: blocks only add in another
+// order.
+constexpr Impl<GatedDeltaRuleArgs> kBlockedTable[] = {
     {BlockedCpuId, DeviceType::kCpu, Always, RunBlockedCpu},
     {RecurrentRefId, DeviceType::kCpu, Always, RunRecurrentRef},
-}};
+    GDN_IF_VULKAN({RecurrentVulkanId, DeviceType::kVulkan, Always, RunRecurrentVulkan})};
 
-constexpr std::array<Impl<GatedDeltaRuleArgs>, 2> kChunkTable = {{
+constexpr Impl<GatedDeltaRuleArgs> kChunkTable[] = {
     {ChunkCpuId, DeviceType::kCpu, Always, RunChunkCpu},
     {ChunkRefId, DeviceType::kCpu, Always, RunChunkRef},
-}};
+    GDN_IF_VULKAN({ChunkVulkanId, DeviceType::kVulkan, Always, RunChunkVulkan})};
 
 }  // namespace
 
@@ -188,6 +211,13 @@ Status GatedDeltaRuleBlocked(const ExecContext& ctx, const GatedDeltaRuleArgs& a
 
 size_t GatedDeltaRuleScratchBytes(int64_t k_dim, int64_t v_dim, int num_threads) {
   return WorkerScratchBytes(k_dim, v_dim) * static_cast<size_t>(num_threads);
+}
+
+size_t GatedDeltaRuleDeviceScratchBytes(DType dtype, int64_t num_value_heads, int64_t k_dim,
+                                        int64_t v_dim, int64_t max_tokens) {
+  const int64_t chunks = (max_tokens + kChunkSize - 1) / kChunkSize;
+  return DeviceScratchBytes(DeviceChunkBytes(dtype, k_dim, v_dim), num_value_heads,
+                            std::clamp<int64_t>(chunks, 1, kMostDeviceChunks));
 }
 
 }  // namespace gdn

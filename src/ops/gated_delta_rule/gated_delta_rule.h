@@ -50,16 +50,22 @@ struct GatedDeltaRuleArgs {
 };
 
 // K, V in 1..256, HV a multiple of H. Chunks start at the first token of each sequence of this
-// call, so a call may be split at multiples of 64 without changing a bit. ctx: pool and scratch.
-// Errors: kInvalidArgument for shapes, dtypes, slots, cu_seqlens, overlaps and too small a scratch.
-// Not checked: log_decay <= 0 and finite; unit rows of q and k.
+// call, so a call may be split at multiples of 64 without changing a bit. ctx: scratch; pool, on
+// the CPU. Errors: kInvalidArgument for shapes, dtypes, slots, cu_seqlens, overlaps and too small a
+// scratch. Not checked: log_decay <= 0 and finite; unit rows of q and k.
 Status GatedDeltaRuleRecurrent(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
 Status GatedDeltaRuleChunk(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
 // Blocks of kRuleBlock tokens start at the first token of each sequence of this call: a split at
 // their multiples changes no bit. q and k: D; state: f32.
 Status GatedDeltaRuleBlocked(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
 
-// Bytes of ctx.scratch that any form needs for heads of these sizes, whatever the batch.
+// Bytes of ctx.scratch that any form needs on the CPU for heads of these sizes, whatever the batch.
 size_t GatedDeltaRuleScratchBytes(int64_t k_dim, int64_t v_dim, int num_threads);
+
+// Bytes of ctx.scratch, memory of the device, with which the chunk form runs batches of max_tokens
+// on another device in as few passes as it can. With less, down to what one chunk takes, it makes
+// more of them, of the same bits. The other forms need none there.
+size_t GatedDeltaRuleDeviceScratchBytes(DType dtype, int64_t num_value_heads, int64_t k_dim,
+                                        int64_t v_dim, int64_t max_tokens);
 
 }  // namespace gdn

@@ -81,19 +81,26 @@ const char* RefId(const GdnPrepArgs& args) {
   return IdFor(args.q.dtype, "gdn_prep_f32__ref", "gdn_prep_f16__ref", "gdn_prep_bf16__ref");
 }
 
+[[maybe_unused]] const char* VulkanId(const GdnPrepArgs& args) {
+  return IdFor(args.q.dtype, "gdn_prep_f32__vulkan", "gdn_prep_f16__vulkan",
+               "gdn_prep_bf16__vulkan");
+}
+
 const char* Always(const GdnPrepArgs& /*args*/) { return nullptr; }
 
-constexpr std::array<Impl<GdnPrepArgs>, 2> kTable = {{
+constexpr Impl<GdnPrepArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RunGdnPrepCpu},
     {RefId, DeviceType::kCpu, Always, RunGdnPrepRef},
-}};
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, RunGdnPrepVulkan})};
 
 }  // namespace
 
 Status GdnPrep(const ExecContext& ctx, const GdnPrepArgs& args) {
   GDN_RETURN_IF_ERROR(CheckShapes(args));
   GDN_RETURN_IF_ERROR(CheckAliases(args));
-  if (ctx.pool == nullptr) return InvalidArgument(StrCat(kOp, ": the context has no thread pool"));
+  if (ctx.device.type == DeviceType::kCpu && ctx.pool == nullptr) {
+    return InvalidArgument(StrCat(kOp, ": the context has no thread pool"));
+  }
   return RunFirst<GdnPrepArgs>(kOp, kTable, ctx, args);
 }
 

@@ -33,7 +33,8 @@ struct GdnPrepArgs {
   Tensor beta;       // [T, HV] f32, after the sigmoid
 };
 
-// ctx: pool. Errors: kInvalidArgument for shapes, dtypes and overlaps; outputs alias nothing.
+// ctx: pool, on the CPU. Errors: kInvalidArgument for shapes, dtypes and overlaps; outputs alias
+// nothing.
 Status GdnPrep(const ExecContext& ctx, const GdnPrepArgs& args);
 
 }  // namespace gdn

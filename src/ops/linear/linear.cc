@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/linear/linear.h"
 
-#include <array>
-
 #include "base/str.h"
 #include "ops/common/impl_table.h"
 #include "ops/common/kernel_ids.h"
@@ -68,12 +66,19 @@ const char* RefId(const LinearArgs& args) {
   return kIds.Of(args.weight->dtype());
 }
 
-const char* RefSupports(const LinearArgs& /*args*/) { return nullptr; }
+const char* VulkanId(const LinearArgs& args) {
+  static constexpr FloatKernelIds kIds = {"linear_f32__vulkan", "linear_f16__vulkan",
+                                          "linear_bf16__vulkan"};
+  return kIds.Of(args.weight->dtype());
+}
 
-constexpr std::array<Impl<LinearArgs>, 2> kTable = {{
+const char* Always(const LinearArgs& /*args*/) { return nullptr; }
+
+constexpr Impl<LinearArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, CpuSupports, LinearCpu},
-    {RefId, DeviceType::kCpu, RefSupports, LinearRef},
-}};
+    {RefId, DeviceType::kCpu, Always, LinearRef},
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, LinearVulkan}),
+};
 
 }  // namespace
 

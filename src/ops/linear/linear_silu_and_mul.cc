@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/linear/linear_silu_and_mul.h"
 
-#include <array>
-
 #include "base/str.h"
 #include "ops/common/impl_table.h"
 #include "ops/common/kernel_ids.h"
@@ -44,12 +42,20 @@ const char* RefId(const LinearSiluAndMulArgs& args) {
   return kIds.Of(args.gate->dtype());
 }
 
-const char* RefSupports(const LinearSiluAndMulArgs& /*args*/) { return nullptr; }
+const char* VulkanId(const LinearSiluAndMulArgs& args) {
+  static constexpr FloatKernelIds kIds = {"linear_silu_and_mul_f32__vulkan",
+                                          "linear_silu_and_mul_f16__vulkan",
+                                          "linear_silu_and_mul_bf16__vulkan"};
+  return kIds.Of(args.gate->dtype());
+}
 
-constexpr std::array<Impl<LinearSiluAndMulArgs>, 2> kTable = {{
+const char* Always(const LinearSiluAndMulArgs& /*args*/) { return nullptr; }
+
+constexpr Impl<LinearSiluAndMulArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, CpuSupports, LinearSiluAndMulCpu},
-    {RefId, DeviceType::kCpu, RefSupports, LinearSiluAndMulRef},
-}};
+    {RefId, DeviceType::kCpu, Always, LinearSiluAndMulRef},
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, LinearSiluAndMulVulkan}),
+};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "base/str.h"
@@ -84,8 +85,21 @@ Weight Weight::View(const ConstTensor& rows) {
   return out;
 }
 
+Weight Weight::In(Storage storage) const {
+  GDN_CHECK(storage.size_bytes() >= size_bytes());
+  Weight out;
+  out.rows_ = rows_;
+  out.cols_ = cols_;
+  out.format_ = format_;
+  out.layout_ = layout_;
+  out.owner_ = std::move(storage);
+  out.data_ = out.owner_.data();
+  return out;
+}
+
 Result<Weight> Weight::Pack(const ConstTensor& source, ThreadPool& pool,
-                            FunctionRef<void(int64_t first_row, int64_t num_rows)> done) {
+                            FunctionRef<void(int64_t first_row, int64_t num_rows)> done,
+                            MemorySource& memory) {
   if (source.shape.rank() != 2 || !IsFloat(source.dtype) || source.empty() || source.dim(0) < 1 ||
       source.dim(1) < 1 || (source.dim(1) > 1 && source.stride(1) != 1)) {
     return InvalidArgument(StrCat("weight: the matrix is ", Describe(source),
@@ -96,7 +110,7 @@ Result<Weight> Weight::Pack(const ConstTensor& source, ThreadPool& pool,
   out.cols_ = source.dim(1);
   out.format_ = FormatOf(source.dtype);
   out.layout_ = WeightLayout::kPanel32;
-  GDN_ASSIGN_OR_RETURN(out.owner_, Storage::Allocate(out.size_bytes(), "a packed weight"));
+  GDN_ASSIGN_OR_RETURN(out.owner_, memory.Allocate(out.size_bytes(), "a packed weight"));
   out.data_ = out.owner_.data();
 
   const auto element_bytes = static_cast<int64_t>(SizeOf(source.dtype));

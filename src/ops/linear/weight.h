@@ -35,10 +35,14 @@ class Weight {
   // A packed copy of source [N, K] (dtype f32, f16 or bf16; the format is the dtype). Work goes in
   // stripes of rows; after each, done(first_row, num_rows) says which rows of source are no longer
   // needed, so that the caller can drop their pages; stripes ascend and cover every row once.
-  // Values are copied bit for bit. Rows of source may be strided.
-  // Errors: kInvalidArgument for a rank, an extent or a dtype that no weight has; kOutOfMemory.
+  // Values are copied bit for bit. Rows of source may be strided. The copy lies in memory, which
+  // the host can write. Errors: kInvalidArgument for a rank, an extent or a dtype that no weight
+  // has; kOutOfMemory.
   static Result<Weight> Pack(const ConstTensor& source, ThreadPool& pool,
-                             FunctionRef<void(int64_t first_row, int64_t num_rows)> done);
+                             FunctionRef<void(int64_t first_row, int64_t num_rows)> done,
+                             MemorySource& memory = HostMemory());
+  // The same matrix with its bytes in storage, on whatever device.
+  Weight In(Storage storage) const;
 
   int64_t rows() const { return rows_; }  // N: outputs of the layer, tokens of an embedding
   int64_t cols() const { return cols_; }  // K: inputs

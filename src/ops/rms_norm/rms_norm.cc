@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/rms_norm/rms_norm.h"
 
-#include <array>
 #include <cmath>
 
 #include "base/str.h"
@@ -48,12 +47,19 @@ const char* CpuId(const RmsNormArgs& args) {
   return ids.Of(args.x.dtype);
 }
 
+const char* VulkanId(const RmsNormArgs& args) {
+  static constexpr FloatKernelIds kIds{"rms_norm_f32__vulkan", "rms_norm_f16__vulkan",
+                                       "rms_norm_bf16__vulkan"};
+  return kIds.Of(args.x.dtype);
+}
+
 const char* Always(const RmsNormArgs& /*args*/) { return nullptr; }
 
-constexpr std::array<Impl<RmsNormArgs>, 2> kTable = {{
+constexpr Impl<RmsNormArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RmsNormCpu},
     {RefId, DeviceType::kCpu, Always, RmsNormRef},
-}};
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, RmsNormVulkan}),
+};
 
 }  // namespace
 

@@ -8,5 +8,6 @@ namespace gdn {
 
 void RmsNormRef(const ExecContext& ctx, const RmsNormArgs& args);
 void RmsNormCpu(const ExecContext& ctx, const RmsNormArgs& args);
+void RmsNormVulkan(const ExecContext& ctx, const RmsNormArgs& args);
 
 }  // namespace gdn

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/rms_norm_gated/rms_norm_gated.h"
 
-#include <array>
 #include <cmath>
 
 #include "base/str.h"
@@ -46,12 +45,19 @@ const char* CpuId(const RmsNormGatedArgs& args) {
   return ids.Of(args.x.dtype);
 }
 
+const char* VulkanId(const RmsNormGatedArgs& args) {
+  static constexpr FloatKernelIds kIds{"rms_norm_gated_f32__vulkan", "rms_norm_gated_f16__vulkan",
+                                       "rms_norm_gated_bf16__vulkan"};
+  return kIds.Of(args.x.dtype);
+}
+
 const char* Always(const RmsNormGatedArgs& /*args*/) { return nullptr; }
 
-constexpr std::array<Impl<RmsNormGatedArgs>, 2> kTable = {{
+constexpr Impl<RmsNormGatedArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RmsNormGatedCpu},
     {RefId, DeviceType::kCpu, Always, RmsNormGatedRef},
-}};
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, RmsNormGatedVulkan}),
+};
 
 }  // namespace
 

@@ -8,5 +8,6 @@ namespace gdn {
 
 void RmsNormGatedRef(const ExecContext& ctx, const RmsNormGatedArgs& args);
 void RmsNormGatedCpu(const ExecContext& ctx, const RmsNormGatedArgs& args);
+void RmsNormGatedVulkan(const ExecContext& ctx, const RmsNormGatedArgs& args);
 
 }  // namespace gdn

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/rope/rope.h"
 
-#include <array>
-
 #include "base/str.h"
 #include "ops/common/impl_table.h"
 #include "ops/common/kernel_ids.h"
@@ -73,12 +71,18 @@ const char* CpuId(const RopeArgs& args) {
   return ids.Of(args.x.dtype);
 }
 
+const char* VulkanId(const RopeArgs& args) {
+  static constexpr FloatKernelIds kIds{"rope_f32__vulkan", "rope_f16__vulkan", "rope_bf16__vulkan"};
+  return kIds.Of(args.x.dtype);
+}
+
 const char* Always(const RopeArgs& /*args*/) { return nullptr; }
 
-constexpr std::array<Impl<RopeArgs>, 2> kTable = {{
+constexpr Impl<RopeArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RopeCpu},
     {RefId, DeviceType::kCpu, Always, RopeRef},
-}};
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, RopeVulkan}),
+};
 
 }  // namespace
 

@@ -8,5 +8,6 @@ namespace gdn {
 
 void RopeRef(const ExecContext& ctx, const RopeArgs& args);
 void RopeCpu(const ExecContext& ctx, const RopeArgs& args);
+void RopeVulkan(const ExecContext& ctx, const RopeArgs& args);
 
 }  // namespace gdn

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/sigmoid_mul/sigmoid_mul.h"
 
-#include <array>
-
 #include "ops/common/impl_table.h"
 #include "ops/common/kernel_ids.h"
 #include "ops/common/rows.h"
@@ -37,12 +35,19 @@ const char* CpuId(const SigmoidMulArgs& args) {
   return ids.Of(args.x.dtype);
 }
 
+const char* VulkanId(const SigmoidMulArgs& args) {
+  static constexpr FloatKernelIds kIds{"sigmoid_mul_f32__vulkan", "sigmoid_mul_f16__vulkan",
+                                       "sigmoid_mul_bf16__vulkan"};
+  return kIds.Of(args.x.dtype);
+}
+
 const char* Always(const SigmoidMulArgs& /*args*/) { return nullptr; }
 
-constexpr std::array<Impl<SigmoidMulArgs>, 2> kTable = {{
+constexpr Impl<SigmoidMulArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, SigmoidMulCpu},
     {RefId, DeviceType::kCpu, Always, SigmoidMulRef},
-}};
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, SigmoidMulVulkan}),
+};
 
 }  // namespace
 

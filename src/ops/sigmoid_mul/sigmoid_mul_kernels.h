@@ -8,5 +8,6 @@ namespace gdn {
 
 void SigmoidMulRef(const ExecContext& ctx, const SigmoidMulArgs& args);
 void SigmoidMulCpu(const ExecContext& ctx, const SigmoidMulArgs& args);
+void SigmoidMulVulkan(const ExecContext& ctx, const SigmoidMulArgs& args);
 
 }  // namespace gdn

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/silu_and_mul/silu_and_mul.h"
 
-#include <array>
-
 #include "ops/common/impl_table.h"
 #include "ops/common/kernel_ids.h"
 #include "ops/common/rows.h"
@@ -37,12 +35,19 @@ const char* CpuId(const SiluAndMulArgs& args) {
   return ids.Of(args.gate.dtype);
 }
 
+const char* VulkanId(const SiluAndMulArgs& args) {
+  static constexpr FloatKernelIds kIds{"silu_and_mul_f32__vulkan", "silu_and_mul_f16__vulkan",
+                                       "silu_and_mul_bf16__vulkan"};
+  return kIds.Of(args.gate.dtype);
+}
+
 const char* Always(const SiluAndMulArgs& /*args*/) { return nullptr; }
 
-constexpr std::array<Impl<SiluAndMulArgs>, 2> kTable = {{
+constexpr Impl<SiluAndMulArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, SiluAndMulCpu},
     {RefId, DeviceType::kCpu, Always, SiluAndMulRef},
-}};
+    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, SiluAndMulVulkan}),
+};
 
 }  // namespace
 

@@ -8,5 +8,6 @@ namespace gdn {
 
 void SiluAndMulRef(const ExecContext& ctx, const SiluAndMulArgs& args);
 void SiluAndMulCpu(const ExecContext& ctx, const SiluAndMulArgs& args);
+void SiluAndMulVulkan(const ExecContext& ctx, const SiluAndMulArgs& args);
 
 }  // namespace gdn

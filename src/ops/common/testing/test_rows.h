@@ -72,6 +72,7 @@ class TestRows {
   }
   // All memory, the gaps between rows included.
   const std::vector<std::byte>& bytes() const { return bytes_; }
+  std::span<std::byte> memory() { return bytes_; }
   std::vector<std::byte> RowBytes(int64_t row) const {
     return {Element(row, 0), Element(row, 0) + static_cast<size_t>(n_) * SizeOf(dtype_)};
   }
@@ -154,6 +155,10 @@ inline auto AllRowsCases() {
   return testing::Combine(testing::Values(DType::kF32, DType::kF16, DType::kBf16),
                           testing::Values<int64_t>(0, 1, 2, 65),
                           testing::Values<int64_t>(1, 3, 16, 127, 128, 256, 1024));
+}
+
+inline std::string DTypeCaseName(const testing::TestParamInfo<DType>& info) {
+  return Name(info.param);
 }
 
 inline std::string RowsCaseName(const testing::TestParamInfo<RowsCase>& info) {
