@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "base/str.h"
+#include "bench/device_probe.h"
 #include "bench/model_cost.h"
 #include "ops/attention/attention.h"
 
@@ -116,6 +117,7 @@ std::span<const int32_t> ModelRunner::BlocksOf(int64_t sequence, int64_t count) 
 }
 
 Status ModelRunner::PrefillStep(int64_t sequence, int64_t first, int64_t count, bool wants_logits) {
+  ++num_steps_;
   const auto at = static_cast<size_t>(first);
   const auto size = static_cast<size_t>(count);
   const std::array<int32_t, 2> cu_seqlens = {0, static_cast<int32_t>(count)};
@@ -135,6 +137,7 @@ Status ModelRunner::PrefillStep(int64_t sequence, int64_t first, int64_t count, 
 }
 
 Result<ConstTensor> ModelRunner::DecodeStep(int64_t sequences, int64_t position) {
+  ++num_steps_;
   const auto count = static_cast<size_t>(sequences);
   for (int64_t i = 0; i < sequences; ++i) {
     step_tokens_[static_cast<size_t>(i)] = TokensOf(i)[static_cast<size_t>(position)];
@@ -179,11 +182,18 @@ Status ModelRunner::RunJob(const ModelJob& job, int64_t tokens) {
                     : Generate(job.sequences, job.depth, tokens);
 }
 
+Backend* ModelRunner::DeviceBackend() {
+  Backend* backend = model_->backend();
+  return backend == nullptr || backend->device().type == DeviceType::kCpu ? nullptr : backend;
+}
+
 Result<ModelResult> ModelRunner::Measure(const ModelJob& job, int repetitions, MachineProbe& probe,
                                          FunctionRef<void(int repetition)> on_repetition) {
   GDN_CHECK(repetitions >= 1);
   const StepCost cost = CostOfJob(model_->config(), model_->dtype(), job, chunk_);
   std::vector<double> speeds, of_peak, of_read, peaks, reads;
+  Backend* const device = DeviceBackend();
+  DeviceWork work;
   LayerTimes layers;
   on_repetition(0);
   GDN_RETURN_IF_ERROR(
@@ -192,7 +202,14 @@ Result<ModelResult> ModelRunner::Measure(const ModelJob& job, int repetitions, M
     on_repetition(i + 1);
     // A sequence starts from zeros at position 0, whatever is in its slot.
     GDN_RETURN_IF_ERROR(Prefill(job.sequences, 0, job.depth, /*wants_logits=*/false));
-    const MachineSpeed before = probe.Measure();
+    MachineSpeed before;
+    if (device == nullptr) {
+      before = probe.Measure();
+    } else {
+      GDN_ASSIGN_OR_RETURN(before.read_gbytes, MeasureCopyGbytes(*device));
+    }
+    const DeviceWork work_before = device == nullptr ? DeviceWork() : device->work();
+    num_steps_ = 0;
     const LayerTimes layers_before = layer_times_ != nullptr ? *layer_times_ : LayerTimes();
     const auto start = std::chrono::steady_clock::now();
     GDN_RETURN_IF_ERROR(RunJob(job));
@@ -201,7 +218,8 @@ Result<ModelResult> ModelRunner::Measure(const ModelJob& job, int repetitions, M
     if (layer_times_ != nullptr) {
       layers = Sum(layers, Difference(*layer_times_, layers_before, repetitions));
     }
-    const MachineSpeed machine = Better(before, probe.Measure());
+    if (device != nullptr) work = device->work() - work_before;
+    const MachineSpeed machine = device == nullptr ? Better(before, probe.Measure()) : before;
     speeds.push_back(static_cast<double>(job.sequences * job.tokens) / seconds);
     of_peak.push_back(100e-9 * cost.flops / seconds / machine.peak_gflops);
     of_read.push_back(100e-9 * cost.bytes / seconds / machine.read_gbytes);
@@ -213,7 +231,10 @@ Result<ModelResult> ModelRunner::Measure(const ModelJob& job, int repetitions, M
                      .pct_peak = Median(of_peak),
                      .pct_bw = Median(of_read),
                      .machine = {Median(peaks), Median(reads)},
-                     .layers = layers};
+                     .layers = layers,
+                     .on_device = device != nullptr,
+                     .work = work,
+                     .steps = num_steps_};
 }
 
 }  // namespace gdn

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "base/function_ref.h"
 #include "base/status.h"
 #include "bench/machine_probe.h"
@@ -38,6 +39,11 @@ struct ModelResult {
   double pct_bw = 0;
   MachineSpeed machine;  // medians
   LayerTimes layers;     // seconds of a repetition, the mean; zero where the model keeps no times
+  // On a device other than the CPU pct_peak and machine.peak_gflops are not known, and
+  // machine.read_gbytes is what the device's own copies read and write.
+  bool on_device = false;
+  DeviceWork work;    // of the last repetition
+  int64_t steps = 0;  // of it
 };
 
 class ModelRunner {
@@ -71,11 +77,14 @@ class ModelRunner {
   std::span<const int32_t> BlocksOf(int64_t sequence, int64_t count) const;
   Status RunJob(const ModelJob& job) { return RunJob(job, job.tokens); }
   Status RunJob(const ModelJob& job, int64_t tokens);
+  // The device that the model is on, unless it is the CPU.
+  Backend* DeviceBackend();
 
   std::unique_ptr<Model> model_;
   RunLimits limits_;
   bool chunk_;
   LayerTimes* layer_times_;
+  int64_t num_steps_ = 0;
   Sampler sampler_;
   std::vector<int32_t> tokens_;       // [max_seqs, max_positions]
   std::vector<int32_t> numbers_;      // 0, 1, .. as far as positions and sequences go

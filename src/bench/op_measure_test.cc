@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Workbench& Bench() {
-  static Workbench bench({}, "", 2);
+  static Workbench bench("", 2);
   return bench;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/devices.h"
 #include "base/str.h"
 #include "bench/model_runner.h"
 #include "cli/bench_options.h"
@@ -58,6 +59,16 @@ Json ToJson(const ModelResult& r, const BenchOptions& options, const ModelRunner
               {"pct_bw", r.pct_bw},
               {"peak_gflops", r.machine.peak_gflops},
               {"read_gbytes", r.machine.read_gbytes}};
+  if (r.on_device) {
+    const auto per_step = [&r](int64_t count) {
+      return static_cast<double>(count) / static_cast<double>(r.steps);
+    };
+    row["pct_peak"] = row["peak_gflops"] = nullptr;
+    row["dispatches_step"] = per_step(r.work.dispatches);
+    row["submits_step"] = per_step(r.work.submits);
+    row["bytes_to_device_step"] = per_step(r.work.bytes_to_device);
+    row["bytes_to_host_step"] = per_step(r.work.bytes_to_host);
+  }
   if (options.layers) {
     row["linear_attention_s"] = r.layers.linear_attention;
     row["full_attention_s"] = r.layers.full_attention;
@@ -100,6 +111,11 @@ Result<Json> LoadAndMeasure(BenchOptions& options) {
   if (options.only_with_turns) return InvalidArgument("--message is of a turn: it wants --turns");
   GDN_ASSIGN_OR_RETURN(const std::vector<ModelJob> jobs, JobsOf(options));
   GDN_ASSIGN_OR_RETURN(const ModelConfig config, BenchConfig(options));
+  GDN_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device));
+  if (options.layers && device.type != DeviceType::kCpu) {
+    return InvalidArgument(
+        "--layers is of the CPU: a device runs the layers of a step as one piece");
+  }
   const RunLimits limits = ModelRunner::Limits(jobs);
   LayerTimes layer_times;
   LayerTimes* times = options.layers ? &layer_times : nullptr;
@@ -117,6 +133,18 @@ Status Run(BenchOptions& options) {
                                    "pct_peak", "pct_bw", "peak_gflops", "read_gbytes"};
   if (options.turns) {
     keys = {"name", "first_ms", "second_ms", "cached", "processed", "ratio", "ratio_sd"};
+  }
+  if (!options.turns && !rows.empty() && rows[0].contains("dispatches_step")) {
+    keys = {"name",
+            "median",
+            "mean",
+            "sd",
+            "pct_bw",
+            "read_gbytes",
+            "dispatches_step",
+            "submits_step",
+            "bytes_to_device_step",
+            "bytes_to_host_step"};
   }
   if (options.layers) {
     keys.insert(keys.end(), {"linear_attention_s", "full_attention_s", "mlp_s", "head_s"});
@@ -144,6 +172,9 @@ constexpr const char* kFooter =
     "share of the memory's read speed. Peak and read speed are measured on the same threads "
     "before\n"
     "and after each repetition.\n"
+    "On a device other than the CPU read_gbytes is what its own copies read and write, and a "
+    "step's\n"
+    "work is counted: dispatches, submits and the bytes that cross to and from it.\n"
     "--turns: a prompt of -p tokens, its greedy reply of -n, then the prompt of the next turn: "
     "both "
     "and\n"
