@@ -235,10 +235,9 @@ Parser::ExpressionResult Parser::Call(ExpressionPtr callee) {
 }
 
 Status Parser::Unknown(int line, std::string_view type, const std::string& name) {
-  Status status(
-      StatusCode::kUnsupported,
-      ErrorAt(line, StrCat("the ", type, " '", name.substr(0, 40), "' is not supported"))
-          .message());
+  Status status(StatusCode::kUnsupported,
+                ErrorAt(line, StrCat("the ", type, " '", name.substr(0, 40), "' is not supported"))
+                    .message());
   const bool is_jinjas = std::find(std::begin(kMissingFilters), std::end(kMissingFilters), name) !=
                          std::end(kMissingFilters);
   if (type == "filter" && is_jinjas) return status;
