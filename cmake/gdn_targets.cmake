@@ -55,7 +55,7 @@ endfunction()
 
 # A program is one test, since each would open the driver and compile its shaders anew, unless it may
 # skip some, which has to be seen. Lavapipe's vectors are its subgroups, 8 lanes on most machines; the
-# slow tests have 4 and 16.
+# slow tests, of operators and golden cases, have 4 and 16.
 function(gdn_add_vulkan_test target source)
   if(GDN_SANITIZE MATCHES "thread")
     return()  # the driver's own threads are not instrumented
@@ -65,7 +65,11 @@ function(gdn_add_vulkan_test target source)
     list(APPEND environment "ASAN_OPTIONS=detect_leaks=0")  # of the driver
   endif()
   file(STRINGS ${source} skips REGEX GTEST_SKIP)
-  foreach(suffix "" .width128 .width512)
+  set(suffixes "")
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/src/(ops|parity)$")
+    set(suffixes .width128 .width512)
+  endif()
+  foreach(suffix "" ${suffixes})
     set(label slow)
     string(REPLACE .width "LP_NATIVE_VECTOR_WIDTH=" width "${suffix}")
     if(NOT suffix)
