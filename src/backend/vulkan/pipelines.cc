@@ -139,7 +139,7 @@ Result<Pipeline> Pipelines::Get(const Shader& shader, DType dtype, uint32_t num_
                                 uint32_t push_bytes, std::span<const uint32_t> constants) {
   GDN_CHECK(constants.size() <= kMaxConstants);
   Key key{&shader, dtype, {}};
-  std::ranges::copy(constants, key.constants.begin());
+  std::ranges::copy(constants, std::get<2>(key).begin());
   if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second;
   GDN_ASSIGN_OR_RETURN(const Layout layout, LayoutFor({num_buffers, push_bytes}));
   GDN_ASSIGN_OR_RETURN(VkPipeline const pipeline, Compile(shader, dtype, layout.layout, constants));

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "backend/vulkan/api.h"
@@ -40,12 +40,7 @@ class Pipelines {
     VkPipelineLayout layout = nullptr;
     VkDescriptorSetLayout set_layout = nullptr;
   };
-  struct Key {
-    const Shader* shader;
-    DType dtype;
-    std::array<uint32_t, kMaxConstants> constants;
-    auto operator<=>(const Key&) const = default;
-  };
+  using Key = std::tuple<const Shader*, DType, std::array<uint32_t, kMaxConstants>>;
   using LayoutKey = std::pair<uint32_t, uint32_t>;  // buffers, push bytes
 
   Result<Layout> LayoutFor(const LayoutKey& key);

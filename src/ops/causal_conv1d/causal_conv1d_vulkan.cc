@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "backend/vulkan/batch.h"
 #include "backend/vulkan/vulkan_backend.h"
 #include "ops/causal_conv1d/causal_conv1d_ref.h"
-#include "backend/vulkan/batch.h"
 
 GDN_VULKAN_SHADER(causal_conv1d_vulkan)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "backend/vulkan/vulkan_backend.h"
 #include "backend/vulkan/batch.h"
+#include "backend/vulkan/vulkan_backend.h"
 #include "ops/gdn_prep/gdn_prep_ref.h"
 
 GDN_VULKAN_SHADER(gdn_prep_vulkan)
