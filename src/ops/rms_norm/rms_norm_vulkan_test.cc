@@ -24,11 +24,11 @@ TEST_P(RmsNormVulkanCases, IsWithinARoundingOfTheReference) {
       DeviceRows residual_device(residual);
       DeviceRows out_device(out);
       DeviceRows weight_device(weight);
-      const auto args = [&](const Tensor& x_view, const Tensor& weight_view,
-                            const Tensor& residual_view, const Tensor& out_view) {
+      const auto args = [&, width = n](const Tensor& x_view, const Tensor& weight_view,
+                                       const Tensor& residual_view, const Tensor& out_view) {
         RmsNormArgs a;
         a.x = x_view;
-        a.weight = weight_view.Reshape({n});
+        a.weight = weight_view.Reshape({width});
         a.style = style;
         if (with_residual) a.residual = residual_view;
         a.out = out_view;
