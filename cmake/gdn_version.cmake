@@ -2,6 +2,9 @@
 # Library gdn_version: the texts of src/base/version.h. The commit is looked up in every build, and
 # the source only written when it changed, so that a new commit recompiles one small file.
 set(GDN_BACKENDS "cpu")
+if(GDN_VULKAN)
+  string(APPEND GDN_BACKENDS ", vulkan")
+endif()
 set(gdn_version_source "${PROJECT_BINARY_DIR}/generated/version.cc")
 find_package(Git QUIET)
 

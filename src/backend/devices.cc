@@ -84,6 +84,8 @@ Result<Device> ChooseDevice(std::string_view spec) {
   }
   if (!why_not.empty()) return Unsupported(why_not);
   if (spec.starts_with(Name(DeviceType::kVulkan))) GDN_RETURN_IF_ERROR(GpuStatus());
+  // "vulkan" is any of its kind.
+  GDN_IF_VULKAN(if (devices.size() > 1) StrAppend(names, StrCat(", ", Name(DeviceType::kVulkan)));)
   return InvalidArgument(StrCat("device is ", Quoted(spec), ", want one of auto", names));
 }
 

@@ -35,7 +35,7 @@ TEST(Log, DropsLinesAboveTheLevel) {
 TEST(Version, NamesTheProgramTheCommitAndTheBackends) {
   const std::string commit = CommitHash();
   EXPECT_TRUE(std::regex_match(commit, std::regex("[0-9a-f]{7}|unknown"))) << commit;
-  const std::regex version("gdn [0-9.]+ \\(commit " + commit + "\\) backends: cpu");
+  const std::regex version("gdn [0-9.]+ \\(commit " + commit + "\\) backends: cpu(, vulkan)?");
   EXPECT_TRUE(std::regex_match(VersionString(), version)) << VersionString();
 }
 

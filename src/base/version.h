@@ -4,7 +4,7 @@
 
 namespace gdn {
 
-// "gdn 0.1.0 (commit abcdef1) backends: cpu"
+// "gdn 0.1.0 (commit abcdef1) backends: cpu, vulkan"
 const char* VersionString();
 
 // Seven hex digits, or "unknown" where the sources came without their history.

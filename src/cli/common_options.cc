@@ -14,7 +14,8 @@ void AddThreadsOption(CLI::App& command, int& num_threads) {
 }
 
 void AddDeviceOption(CLI::App& command, std::string& word) {
-  command.add_option("--device", word, "auto or cpu")->capture_default_str();
+  command.add_option("--device", word, "auto or a device of `gdn devices`: cpu, vulkan, vulkan:1")
+      ->capture_default_str();
 }
 
 void AddPrefillOption(CLI::App& command, std::string& word) {

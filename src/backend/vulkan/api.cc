@@ -87,6 +87,8 @@ const char* Name(VkResult result) {
       return "VK_ERROR_OUT_OF_POOL_MEMORY";
     case VK_ERROR_INVALID_SHADER_NV:
       return "VK_ERROR_INVALID_SHADER_NV";
+    case VK_ERROR_UNKNOWN:
+      return "VK_ERROR_UNKNOWN";
     default:
       return "an unknown VkResult";
   }
