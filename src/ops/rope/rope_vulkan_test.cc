@@ -29,7 +29,8 @@ TEST_P(RopeVulkanTypes, HaveTheBitsOfTheReference) {
         TestRows want = got;
         DeviceRows got_device(got);
         std::vector<int32_t> positions;
-        for (int32_t t = 0; t < num_tokens; ++t) positions.push_back(t * 7 % kPositions);
+        for (int32_t t = 0; t < num_tokens; ++t)
+          positions.push_back(static_cast<int32_t>(t * 7 % kPositions));
         const auto run = [&](const ExecContext& ctx, const Tensor& rows, const Tensor& angles) {
           RopeArgs args;
           args.table = angles;
