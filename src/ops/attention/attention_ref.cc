@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/attention/attention_kernels.h"
+#include "ops/common/scalar_math.h"
 
 namespace gdn {
 namespace {
@@ -33,12 +34,12 @@ void AttendRow(const AttentionArgs& args, const T* q, int64_t seq, int64_t kv_he
       p[static_cast<size_t>(j)] = dot * args.scale;
       block_max = std::max(block_max, p[static_cast<size_t>(j)]);
     }
-    const float alpha = std::exp(m - block_max);
+    const float alpha = ExpF32(m - block_max);
     m = block_max;
     float block_sum = 0;
     for (int64_t j = 0; j < count; ++j) {
       float& pj = p[static_cast<size_t>(j)];
-      pj = std::exp(pj - m);
+      pj = ExpF32(pj - m);
       block_sum += pj;
     }
     sum = sum * alpha + block_sum;

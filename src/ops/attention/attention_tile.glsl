@@ -118,14 +118,9 @@ void Softmax(uint first_key) {
   if (part == 0u && row < kRows) {
     row_alpha[row] = 1.0;
     if (count > 0u) {
-      // As a tree, which is the CPU's order.
-      precise float sums[16];
+      float sums[16];
       [[unroll]] for (uint i = 0u; i < 16u; ++i) sums[i] = parts[row * 16u + i];
-      [[unroll]] for (uint i = 0u; i < 8u; ++i) sums[i] += sums[i + 8u];
-      [[unroll]] for (uint i = 0u; i < 4u; ++i) sums[i] += sums[i + 4u];
-      precise const float low = sums[0] + sums[2];
-      precise const float high = sums[1] + sums[3];
-      precise const float total = low + high;
+      const float total = FoldSums(sums);
       const float alpha = Exp(old_max - new_max);
       precise const float new_sum = row_sum[row] * alpha + total;
       row_max[row] = new_max;

@@ -50,11 +50,8 @@ void RunOnDevice(ConvInputs& inputs, const std::vector<Part>& parts = {}) {
 }
 
 void RunReference(ConvInputs& inputs) {
-  ThreadPool pool(1);
-  ExecContext ctx;
-  ctx.pool = &pool;
-  ctx.impl = "ref";
-  const Status status = CausalConv1d(ctx, inputs.Args());
+  TestContext context;
+  const Status status = CausalConv1d(context("ref"), inputs.Args());
   ASSERT_TRUE(status.ok()) << status.message();
 }
 

@@ -5,6 +5,8 @@
 #ifndef GDN_OPS_COMMON_GROUP_SUM_GLSL_
 #define GDN_OPS_COMMON_GROUP_SUM_GLSL_
 
+#include "ops/common/numerics.glsl"
+
 const uint kStage = 1024u;
 shared float stage[kStage];
 shared float stage_sums[16];
@@ -23,13 +25,9 @@ float AddStage(float partial, uint count) {
 float FoldStages(float partial) {
   if (gl_LocalInvocationID.x < 16u) stage_sums[gl_LocalInvocationID.x] = partial;
   barrier();
-  precise float sums[8];
-  [[unroll]] for (uint i = 0u; i < 8u; ++i) sums[i] = stage_sums[i] + stage_sums[i + 8u];
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) sums[i] += sums[i + 4u];
-  precise const float low = sums[0] + sums[2];
-  precise const float high = sums[1] + sums[3];
-  precise const float total = low + high;
-  return total;
+  float partials[16];
+  [[unroll]] for (uint i = 0u; i < 16u; ++i) partials[i] = stage_sums[i];
+  return FoldSums(partials);
 }
 
 // total = the sum of ValueAt(i)^2 over i < n.

@@ -72,7 +72,7 @@ float FromHalf(uint dword, uint half_index) {
 #endif
 }
 
-// exp and log with the bits of portable_math.h, which explains the steps, whatever the driver's own
+// exp and log with the bits of scalar_math.h, which explains the steps, whatever the driver's own
 // have. No fma: precise does not reach it, and drivers may round it once or twice.
 float Exp(float x) {
   if (isnan(x)) return x;
@@ -123,6 +123,17 @@ float Sigmoid(float x) {
 float Silu(float x) {
   precise const float out_value = x / (1.0 + Exp(-x));
   return out_value;
+}
+
+// Sixteen partial sums folded in halves, as AddPartialSums of row_sum.h.
+float FoldSums(float partial[16]) {
+  precise float sums[8];
+  [[unroll]] for (uint i = 0u; i < 8u; ++i) sums[i] = partial[i] + partial[i + 8u];
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) sums[i] += sums[i + 4u];
+  precise const float low = sums[0] + sums[2];
+  precise const float high = sums[1] + sums[3];
+  precise const float total = low + high;
+  return total;
 }
 
 // The row of a workgroup that RowGroups() (backend/vulkan/operands.h) started; it may be past the last.

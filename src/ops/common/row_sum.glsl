@@ -4,6 +4,8 @@
 #ifndef GDN_OPS_COMMON_ROW_SUM_GLSL_
 #define GDN_OPS_COMMON_ROW_SUM_GLSL_
 
+#include "ops/common/numerics.glsl"
+
 shared float row_partials[2][256];
 
 // The sum of partial over the sixteen invocations of a row, for all of them. A call and the next
@@ -13,15 +15,9 @@ float RowSum(uint part, float partial) {
   row_partials[part][self] = partial;
   barrier();
   const uint row = self & ~15u;
-  precise float sums[8];
-  [[unroll]] for (uint i = 0u; i < 8u; ++i) {
-    sums[i] = row_partials[part][row + i] + row_partials[part][row + i + 8u];
-  }
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) sums[i] += sums[i + 4u];
-  precise const float low = sums[0] + sums[2];
-  precise const float high = sums[1] + sums[3];
-  precise const float total = low + high;
-  return total;
+  float partials[16];
+  [[unroll]] for (uint i = 0u; i < 16u; ++i) partials[i] = row_partials[part][row + i];
+  return FoldSums(partials);
 }
 
 #endif  // GDN_OPS_COMMON_ROW_SUM_GLSL_

@@ -154,7 +154,7 @@ HWY_INLINE void StoreVecAny(VF x, T* p, size_t n) {
 
 // ---- exp ----
 
-// The bits of PortableExp (portable_math.h), which explains the steps.
+// The bits of ExpF32 (scalar_math.h), which explains the steps.
 HWY_INLINE VF ExpVec(VF x) {
   const DF df;
   const hn::RebindToSigned<DF> di;

@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "ops/common/simd_test.cc"
 #include <hwy/foreach_target.h>
 
-#include "ops/common/portable_math.h"
+#include "ops/common/scalar_math.h"
 #include "ops/common/simd-inl.h"
 
 #if HWY_ONCE
@@ -131,7 +131,7 @@ TEST(Simd, ExpIsWithinOneAndAHalfUlp) {
   });
 }
 
-TEST(Simd, ExpHasTheBitsOfThePortableOne) {
+TEST(Simd, ExpHasTheBitsOfTheScalarOne) {
   std::vector<float> in = {0.0F, -0.0F, 88.72284F, 88.722847F, -103.97208F, -103.97209F, 1e30F};
   Rng rng(3);
   for (int i = 0; i < 400000; ++i) in.push_back(static_cast<float>(rng.NextUniform() * 195 - 106));
@@ -139,11 +139,11 @@ TEST(Simd, ExpHasTheBitsOfThePortableOne) {
   ForEachSimdTarget([&] {
     std::vector<float> out(in.size());
     HWY_DYNAMIC_DISPATCH(ExpAll)(in.data(), in.size(), out.data());
-    for (size_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i], PortableExp(in[i])) << in[i];
+    for (size_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i], ExpF32(in[i])) << in[i];
   });
 }
 
-TEST(PortableMath, LogIsWithinOneAndAHalfUlp) {
+TEST(ScalarMath, LogIsWithinOneAndAHalfUlp) {
   Rng rng(4);
   double worst = 0;
   for (int i = 0; i < 400000; ++i) {
@@ -152,12 +152,11 @@ TEST(PortableMath, LogIsWithinOneAndAHalfUlp) {
     const double want = std::log(static_cast<double>(x));
     if (want == 0) continue;
     const auto near = static_cast<float>(want);
-    worst =
-        std::max(worst, std::abs(PortableLog(x) - want) / (std::nextafter(near, INFINITY) - near));
+    worst = std::max(worst, std::abs(LogF32(x) - want) / (std::nextafter(near, INFINITY) - near));
   }
   EXPECT_LE(worst, 1.5);
-  EXPECT_EQ(PortableLog(1.0F), 0.0F);
-  EXPECT_TRUE(std::isinf(PortableLog(INFINITY)));
+  EXPECT_EQ(LogF32(1.0F), 0.0F);
+  EXPECT_TRUE(std::isinf(LogF32(INFINITY)));
 }
 
 TEST(Simd, ExpKeepsNan) {

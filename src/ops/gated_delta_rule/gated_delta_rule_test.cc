@@ -10,18 +10,6 @@
 namespace gdn {
 namespace {
 
-GdrShape With(DType dtype, std::vector<int64_t> lengths, int64_t num_key_heads,
-              int64_t num_value_heads, int64_t k_dim, int64_t v_dim) {
-  GdrShape shape;
-  shape.dtype = shape.qk_dtype = dtype;
-  shape.lengths = std::move(lengths);
-  shape.num_key_heads = num_key_heads;
-  shape.num_value_heads = num_value_heads;
-  shape.k_dim = k_dim;
-  shape.v_dim = v_dim;
-  return shape;
-}
-
 std::vector<GdrShape> Shapes() {
   std::vector<GdrShape> shapes;
   const std::vector<std::vector<int64_t>> batches = {{1},

@@ -46,6 +46,18 @@ struct DecayRange {
   double high = -0.31;
 };
 
+inline GdrShape With(DType dtype, std::vector<int64_t> lengths, int64_t num_key_heads,
+                     int64_t num_value_heads, int64_t k_dim, int64_t v_dim) {
+  GdrShape shape;
+  shape.dtype = shape.qk_dtype = dtype;
+  shape.lengths = std::move(lengths);
+  shape.num_key_heads = num_key_heads;
+  shape.num_value_heads = num_value_heads;
+  shape.k_dim = k_dim;
+  shape.v_dim = v_dim;
+  return shape;
+}
+
 struct GdrInputs {
   TestTensor q, k, v, log_decay, beta, state, out;
   std::vector<int32_t> cu_seqlens, state_slots;

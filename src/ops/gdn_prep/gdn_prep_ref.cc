@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "ops/common/portable_math.h"
+#include "ops/common/scalar_math.h"
 #include "ops/common/tensor_access.h"
 
 namespace gdn {
@@ -12,8 +12,8 @@ namespace {
 
 float Softplus(float x, GdnForm form) {
   if (x > 20.0F) return x;
-  if (form == GdnForm::kPrefill && x > 0.0F) return x + PortableLog(1.0F + PortableExp(-x));
-  return PortableLog(1.0F + PortableExp(x));
+  if (form == GdnForm::kPrefill && x > 0.0F) return x + LogF32(1.0F + ExpF32(-x));
+  return LogF32(1.0F + ExpF32(x));
 }
 
 // One row: x / sqrt(sum(x^2) + eps). The sum runs over sixteen partial sums by index mod 16, folded
@@ -43,9 +43,8 @@ void PrepGates(const GdnPrepArgs& args, int64_t token) {
     const float x =
         LoadAt(args.a, token * args.a.stride(0) + head) + args.dt_bias.As<float>()[head];
     args.log_decay.Row<float>(token)[head] =
-        -PortableExp(args.a_log.As<float>()[head]) * Softplus(x, args.form);
-    const float b = LoadAt(args.b, token * args.b.stride(0) + head);
-    const float beta = 1.0F / (1.0F + PortableExp(-b));
+        -ExpF32(args.a_log.As<float>()[head]) * Softplus(x, args.form);
+    const float beta = SigmoidF32(LoadAt(args.b, token * args.b.stride(0) + head));
     args.beta.Row<float>(token)[head] =
         round_beta ? DispatchFloat(args.b.dtype, [&](auto t) { return RoundTo<decltype(t)>(beta); })
                    : beta;

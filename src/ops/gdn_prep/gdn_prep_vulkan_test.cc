@@ -41,11 +41,8 @@ void RunOnDevice(PrepInputs& inputs) {
 }
 
 void RunReference(PrepInputs& inputs) {
-  ThreadPool pool(1);
-  ExecContext ctx;
-  ctx.pool = &pool;
-  ctx.impl = "ref";
-  const Status status = GdnPrep(ctx, inputs.Args());
+  TestContext context;
+  const Status status = GdnPrep(context("ref"), inputs.Args());
   ASSERT_TRUE(status.ok()) << status.message();
 }
 
