@@ -2,9 +2,9 @@
 #include "backend/backend.h"
 
 #include <cstdlib>
-#include <cstring>
 
 #include "backend/open_vulkan.h"
+#include "base/copy_bytes.h"
 #include "base/str.h"
 
 namespace gdn {
@@ -15,14 +15,14 @@ class CpuBackend final : public Backend {
   Device device() const override { return {}; }
   MemorySource& memory() override { return HostMemory(); }
   Status Write(void* to_device, const void* from_host, size_t bytes) override {
-    std::memcpy(to_device, from_host, bytes);
+    CopyBytes(to_device, from_host, bytes);
     return OkStatus();
   }
   Status Read(void* to_host, const void* from_device, size_t bytes) override {
-    std::memcpy(to_host, from_device, bytes);
+    CopyBytes(to_host, from_device, bytes);
     return OkStatus();
   }
-  void Copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void Copy(void* to, const void* from, size_t bytes) override { CopyBytes(to, from, bytes); }
   Status Finish() override { return OkStatus(); }
 };
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/copy_bytes.h"
 #include "base/str.h"
 #include "io/read_file.h"
 
@@ -140,7 +141,7 @@ size_t HeaderEnd(std::string_view bytes, size_t& header_begin) {
 Status CopyElements(std::string_view data, const ElementType& type, const std::string& file_name,
                     const Tensor& out) {
   if (type.bytes == SizeOf(type.dtype)) {
-    if (!data.empty()) std::memcpy(out.data, data.data(), data.size());
+    CopyBytes(out.data, data.data(), data.size());
     return OkStatus();
   }
   auto* to = out.As<int32_t>();

@@ -2,10 +2,10 @@
 #include "parity/golden_case.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
+#include "base/copy_bytes.h"
 #include "base/str.h"
 #include "io/json_file.h"
 #include "io/npy.h"
@@ -71,7 +71,7 @@ Status GoldenCase::MoveTo(MemorySource& memory) {
     GDN_ASSIGN_OR_RETURN(OwnedTensor moved,
                          OwnedTensor::Allocate(tensor.view.dtype, tensor.view.shape,
                                                "a tensor of a golden case", memory));
-    std::memcpy(moved.view.data, tensor.view.data, tensor.storage.size_bytes());
+    CopyBytes(moved.view.data, tensor.view.data, tensor.storage.size_bytes());
     tensor = std::move(moved);
   }
   return OkStatus();

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/copy_bytes.h"
 #include "base/half.h"
 #include "base/str.h"
 
@@ -17,7 +18,7 @@ Result<OwnedTensor> NewTensor(DType dtype, const Shape& shape, MemorySource& mem
 Result<OwnedTensor> CopyOf(const ConstTensor& tensor, MemorySource& memory) {
   GDN_ASSIGN_OR_RETURN(OwnedTensor out, NewTensor(tensor.dtype, tensor.shape, memory));
   const auto bytes = static_cast<size_t>(tensor.shape.NumElements()) * SizeOf(tensor.dtype);
-  if (bytes > 0) std::memcpy(out.view.data, tensor.data, bytes);
+  CopyBytes(out.view.data, tensor.data, bytes);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/copy_bytes.h"
 #include "base/str.h"
 #include "ops/gated_delta_rule/gated_delta_rule.h"
 #include "parity/golden_ops.h"
@@ -25,7 +26,7 @@ Status RunRule(Workbench& bench, const Numerics& numerics, const GatedDeltaRuleA
   GDN_RETURN_IF_ERROR(
       bench.Finish(is_f32 ? GatedDeltaRuleBlocked(ctx, args) : GatedDeltaRuleChunk(ctx, args)));
   if (numerics.kind == Numerics::Kind::kReference) return OkStatus();
-  std::memcpy(args.state.data, state.view.data, state.storage.size_bytes());
+  CopyBytes(args.state.data, state.view.data, state.storage.size_bytes());
   const std::vector<float> values = Evaluate(numerics, ctx, args);
   GDN_ASSIGN_OR_RETURN(out, NewTensor(DType::kF32, out.view.shape, bench.memory()));
   if (!values.empty()) std::memcpy(out.view.data, values.data(), values.size() * sizeof(float));

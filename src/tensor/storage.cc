@@ -28,7 +28,8 @@ class HostSource final : public MemorySource {
 }  // namespace
 
 MemorySource& HostMemory() {
-  static HostSource source;
+  // Never destroyed: memory that lives in static objects comes back to it at exit.
+  static HostSource& source = *new HostSource;
   return source;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/copy_bytes.h"
 #include "base/str.h"
 
 namespace gdn::vulkan {
@@ -97,7 +98,7 @@ const void* Stream::Upload(const void* data, size_t bytes) {
   }
   Page& page = pages_.back();
   std::byte* to = page.storage.data() + page.used;
-  std::memcpy(to, data, bytes);
+  CopyBytes(to, data, bytes);
   page.used += taken;
   counts_.bytes_to_device += static_cast<int64_t>(bytes);
   return to;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/copy_bytes.h"
 #include "base/str.h"
 
 namespace gdn::vulkan {
@@ -117,7 +118,7 @@ void VulkanBackend::Free(std::byte* data, size_t bytes) {
 Status VulkanBackend::Write(void* to_device, const void* from_host, size_t bytes) {
   if (heap_->is_mapped()) {
     GDN_RETURN_IF_ERROR(stream_->Finish());
-    std::memcpy(to_device, from_host, bytes);
+    CopyBytes(to_device, from_host, bytes);
     return OkStatus();
   }
   for (size_t at = 0; at < bytes; at += kCrossingBytes) {
@@ -134,7 +135,7 @@ Status VulkanBackend::Read(void* to_host, const void* from_device, size_t bytes)
   stream_->CountRead(bytes);
   if (heap_->is_mapped()) {
     GDN_RETURN_IF_ERROR(stream_->Finish());
-    std::memcpy(to_host, from_device, bytes);
+    CopyBytes(to_host, from_device, bytes);
     return OkStatus();
   }
   const size_t most = std::min(bytes, kCrossingBytes);

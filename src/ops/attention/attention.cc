@@ -116,8 +116,8 @@ const char* StoreVulkanId(const KvCacheStoreArgs& args) {
 constexpr Impl<KvCacheStoreArgs> kStoreTable[] = {
     {StoreCpuId, DeviceType::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreCpu},
     {StoreRefId, DeviceType::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreRef},
-    GDN_IF_VULKAN(
-        {StoreVulkanId, DeviceType::kVulkan, Supports<KvCacheStoreArgs>, KvCacheStoreVulkan}),
+    {StoreVulkanId, DeviceType::kVulkan, Supports<KvCacheStoreArgs>,
+     IfBuilt(GDN_IF_VULKAN(KvCacheStoreVulkan))},
 };
 
 const char* CpuId(const AttentionArgs& args) {
@@ -142,7 +142,8 @@ const char* VulkanId(const AttentionArgs& args) {
 constexpr Impl<AttentionArgs> kAttentionTable[] = {
     {CpuId, DeviceType::kCpu, Supports<AttentionArgs>, AttentionCpu},
     {RefId, DeviceType::kCpu, Supports<AttentionArgs>, AttentionRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Supports<AttentionArgs>, AttentionVulkan}),
+    {VulkanId, DeviceType::kVulkan, Supports<AttentionArgs>,
+     IfBuilt(GDN_IF_VULKAN(AttentionVulkan))},
 };
 
 }  // namespace

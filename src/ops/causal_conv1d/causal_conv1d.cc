@@ -73,7 +73,7 @@ const char* RefId(const CausalConv1dArgs& args) {
                "causal_conv1d_bf16__ref");
 }
 
-[[maybe_unused]] const char* VulkanId(const CausalConv1dArgs& args) {
+const char* VulkanId(const CausalConv1dArgs& args) {
   return IdFor(args.x.dtype, "causal_conv1d_f32__vulkan", "causal_conv1d_f16__vulkan",
                "causal_conv1d_bf16__vulkan");
 }
@@ -83,8 +83,8 @@ const char* Always(const CausalConv1dArgs& /*args*/) { return nullptr; }
 constexpr Impl<CausalConv1dArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RunCausalConv1dCpu},
     {RefId, DeviceType::kCpu, Always, RunCausalConv1dRef},
-    GDN_IF_VULKAN(
-        {VulkanId, DeviceType::kVulkan, CausalConv1dVulkanSupports, RunCausalConv1dVulkan})};
+    {VulkanId, DeviceType::kVulkan, IfBuilt(GDN_IF_VULKAN(CausalConv1dVulkanSupports)),
+     IfBuilt(GDN_IF_VULKAN(RunCausalConv1dVulkan))}};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // The ordered table of kernels behind an op's public entry.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,14 @@
 
 namespace gdn {
 
+// The kernel of a backend that this build may leave out, as in IfBuilt(GDN_IF_VULKAN(run)), or
+// null.
+constexpr std::nullptr_t IfBuilt() { return nullptr; }
+template <class Function>
+constexpr Function* IfBuilt(Function* function) {
+  return function;
+}
+
 // One kernel. Tables list them fastest first, the scalar reference last.
 template <class Args>
 struct Impl {
@@ -20,6 +29,7 @@ struct Impl {
   DeviceType device;
   // Null where the kernel can run args, else the reason why not (a literal).
   const char* (*supports)(const Args& args);
+  // Null, and supports perhaps too, for a backend that this build leaves out.
   void (*run)(const ExecContext& ctx, const Args& args);
 };
 
@@ -30,7 +40,7 @@ Status RunFirst(const char* op, std::span<const Impl<Args>> table, const ExecCon
                 const Args& args) {
   const char* reason = "no kernel of that name";
   for (const Impl<Args>& impl : table) {
-    if (impl.device != ctx.device.type) continue;
+    if (impl.device != ctx.device.type || impl.run == nullptr) continue;
     const std::string_view id = impl.id(args);
     if (!ctx.impl.empty() && !id.starts_with(ctx.impl)) {
       const size_t arch = id.rfind("__");

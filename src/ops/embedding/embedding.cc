@@ -49,7 +49,7 @@ const char* Supports(const EmbeddingArgs& /*args*/) { return nullptr; }
 constexpr Impl<EmbeddingArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Supports, EmbeddingCpu},
     {RefId, DeviceType::kCpu, Supports, EmbeddingRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Supports, EmbeddingVulkan}),
+    {VulkanId, DeviceType::kVulkan, Supports, IfBuilt(GDN_IF_VULKAN(EmbeddingVulkan))},
 };
 
 }  // namespace

@@ -150,12 +150,12 @@ const char* ChunkRefId(const GatedDeltaRuleArgs& args) {
                "gated_delta_rule_chunk_bf16__ref");
 }
 
-[[maybe_unused]] const char* RecurrentVulkanId(const GatedDeltaRuleArgs& args) {
+const char* RecurrentVulkanId(const GatedDeltaRuleArgs& args) {
   return IdFor(args.v.dtype, "gated_delta_rule_recurrent_f32__vulkan",
                "gated_delta_rule_recurrent_f16__vulkan", "gated_delta_rule_recurrent_bf16__vulkan");
 }
 
-[[maybe_unused]] const char* ChunkVulkanId(const GatedDeltaRuleArgs& args) {
+const char* ChunkVulkanId(const GatedDeltaRuleArgs& args) {
   return IdFor(args.v.dtype, "gated_delta_rule_chunk_f32__vulkan",
                "gated_delta_rule_chunk_f16__vulkan", "gated_delta_rule_chunk_bf16__vulkan");
 }
@@ -165,7 +165,7 @@ const char* Always(const GatedDeltaRuleArgs& /*args*/) { return nullptr; }
 constexpr Impl<GatedDeltaRuleArgs> kRecurrentTable[] = {
     {RecurrentCpuId, DeviceType::kCpu, Always, RunRecurrentCpu},
     {RecurrentRefId, DeviceType::kCpu, Always, RunRecurrentRef},
-    GDN_IF_VULKAN({RecurrentVulkanId, DeviceType::kVulkan, Always, RunRecurrentVulkan})};
+    {RecurrentVulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))}};
 
 const char* BlockedCpuId(const GatedDeltaRuleArgs& args) {
   static const char* const f32 = KernelId("gated_delta_rule_blocked_f32");
@@ -179,12 +179,12 @@ const char* BlockedCpuId(const GatedDeltaRuleArgs& args) {
 constexpr Impl<GatedDeltaRuleArgs> kBlockedTable[] = {
     {BlockedCpuId, DeviceType::kCpu, Always, RunBlockedCpu},
     {RecurrentRefId, DeviceType::kCpu, Always, RunRecurrentRef},
-    GDN_IF_VULKAN({RecurrentVulkanId, DeviceType::kVulkan, Always, RunRecurrentVulkan})};
+    {RecurrentVulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))}};
 
 constexpr Impl<GatedDeltaRuleArgs> kChunkTable[] = {
     {ChunkCpuId, DeviceType::kCpu, Always, RunChunkCpu},
     {ChunkRefId, DeviceType::kCpu, Always, RunChunkRef},
-    GDN_IF_VULKAN({ChunkVulkanId, DeviceType::kVulkan, Always, RunChunkVulkan})};
+    {ChunkVulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunChunkVulkan))}};
 
 }  // namespace
 

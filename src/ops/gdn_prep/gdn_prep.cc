@@ -81,7 +81,7 @@ const char* RefId(const GdnPrepArgs& args) {
   return IdFor(args.q.dtype, "gdn_prep_f32__ref", "gdn_prep_f16__ref", "gdn_prep_bf16__ref");
 }
 
-[[maybe_unused]] const char* VulkanId(const GdnPrepArgs& args) {
+const char* VulkanId(const GdnPrepArgs& args) {
   return IdFor(args.q.dtype, "gdn_prep_f32__vulkan", "gdn_prep_f16__vulkan",
                "gdn_prep_bf16__vulkan");
 }
@@ -91,7 +91,7 @@ const char* Always(const GdnPrepArgs& /*args*/) { return nullptr; }
 constexpr Impl<GdnPrepArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RunGdnPrepCpu},
     {RefId, DeviceType::kCpu, Always, RunGdnPrepRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, RunGdnPrepVulkan})};
+    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunGdnPrepVulkan))}};
 
 }  // namespace
 

@@ -77,7 +77,7 @@ const char* Always(const LinearArgs& /*args*/) { return nullptr; }
 constexpr Impl<LinearArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, CpuSupports, LinearCpu},
     {RefId, DeviceType::kCpu, Always, LinearRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, LinearVulkan}),
+    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(LinearVulkan))},
 };
 
 }  // namespace

@@ -54,7 +54,7 @@ const char* Always(const LinearSiluAndMulArgs& /*args*/) { return nullptr; }
 constexpr Impl<LinearSiluAndMulArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, CpuSupports, LinearSiluAndMulCpu},
     {RefId, DeviceType::kCpu, Always, LinearSiluAndMulRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, LinearSiluAndMulVulkan}),
+    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(LinearSiluAndMulVulkan))},
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ const char* Always(const RmsNormArgs& /*args*/) { return nullptr; }
 constexpr Impl<RmsNormArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RmsNormCpu},
     {RefId, DeviceType::kCpu, Always, RmsNormRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, RmsNormVulkan}),
+    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RmsNormVulkan))},
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ const char* Always(const RmsNormGatedArgs& /*args*/) { return nullptr; }
 constexpr Impl<RmsNormGatedArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RmsNormGatedCpu},
     {RefId, DeviceType::kCpu, Always, RmsNormGatedRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, RmsNormGatedVulkan}),
+    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RmsNormGatedVulkan))},
 };
 
 }  // namespace

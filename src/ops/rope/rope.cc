@@ -81,7 +81,7 @@ const char* Always(const RopeArgs& /*args*/) { return nullptr; }
 constexpr Impl<RopeArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, RopeCpu},
     {RefId, DeviceType::kCpu, Always, RopeRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, RopeVulkan}),
+    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RopeVulkan))},
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ const char* Always(const SigmoidMulArgs& /*args*/) { return nullptr; }
 constexpr Impl<SigmoidMulArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, SigmoidMulCpu},
     {RefId, DeviceType::kCpu, Always, SigmoidMulRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, SigmoidMulVulkan}),
+    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(SigmoidMulVulkan))},
 };
 
 }  // namespace

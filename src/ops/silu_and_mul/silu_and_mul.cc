@@ -46,7 +46,7 @@ const char* Always(const SiluAndMulArgs& /*args*/) { return nullptr; }
 constexpr Impl<SiluAndMulArgs> kTable[] = {
     {CpuId, DeviceType::kCpu, Always, SiluAndMulCpu},
     {RefId, DeviceType::kCpu, Always, SiluAndMulRef},
-    GDN_IF_VULKAN({VulkanId, DeviceType::kVulkan, Always, SiluAndMulVulkan}),
+    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(SiluAndMulVulkan))},
 };
 
 }  // namespace
