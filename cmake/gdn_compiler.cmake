@@ -46,6 +46,11 @@ if(GDN_VULKAN)
 else()
   add_compile_options("-DGDN_IF_VULKAN(...)=")
 endif()
+if(GDN_GPU)
+  add_compile_options("-DGDN_IF_GPU(...)=__VA_ARGS__")
+else()
+  add_compile_options("-DGDN_IF_GPU(...)=")
+endif()
 
 if(GDN_SANITIZE)
   # At -O2 -g the sanitized kernels take five times as long to compile as at -O1 -g1. Without NDEBUG

@@ -52,7 +52,9 @@ LIBRARIES = {
 }
 
 # Conditions that headers may have: the compiler's own, and Highway's in *-inl.h.
-HEADER_CONDITIONS = re.compile(r"#\s*(ifdef|ifndef|if defined\()\s*(NDEBUG|__cplusplus)\b|#\s*if HWY_")
+HEADER_CONDITIONS = re.compile(r"#\s*(ifdef|ifndef|if defined\()\s*(NDEBUG|__cplusplus)\b|#\s*if HWY_|"
+                               # Kernels: who compiles them, and for which device.
+                               r"#\s*(el)?if defined\(__(CUDACC|HIPCC|CUDA_ARCH|gfx\w+)__\)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b")
 SOURCES = {".h", ".cc", ".cpp", ".c", ".cu", ".cuh", ".comp", ".glsl"}

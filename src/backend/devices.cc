@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include "backend/open_gpu.h"
 #include "backend/open_vulkan.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -38,6 +39,7 @@ std::vector<DeviceInfo> ListDevices() {
                                   .name = Name(DeviceType::kCpu),
                                   .description = StrCat(CpuModelName(), ", ", NumCores(), " cores"),
                                   .memory_bytes = TotalMemoryBytes()}};
+  GDN_IF_GPU(for (DeviceInfo& info : ListGpuDevices()) out.push_back(std::move(info));)
   GDN_IF_VULKAN(for (DeviceInfo& info : ListVulkanDevices()) out.push_back(std::move(info));)
   return out;
 }

@@ -114,9 +114,9 @@ const char* StoreVulkanId(const KvCacheStoreArgs& args) {
 }
 
 constexpr Impl<KvCacheStoreArgs> kStoreTable[] = {
-    {StoreCpuId, DeviceType::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreCpu},
-    {StoreRefId, DeviceType::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreRef},
-    {StoreVulkanId, DeviceType::kVulkan, Supports<KvCacheStoreArgs>,
+    {StoreCpuId, KernelFamily::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreCpu},
+    {StoreRefId, KernelFamily::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreRef},
+    {StoreVulkanId, KernelFamily::kVulkan, Supports<KvCacheStoreArgs>,
      IfBuilt(GDN_IF_VULKAN(KvCacheStoreVulkan))},
 };
 
@@ -140,9 +140,9 @@ const char* VulkanId(const AttentionArgs& args) {
 }
 
 constexpr Impl<AttentionArgs> kAttentionTable[] = {
-    {CpuId, DeviceType::kCpu, Supports<AttentionArgs>, AttentionCpu},
-    {RefId, DeviceType::kCpu, Supports<AttentionArgs>, AttentionRef},
-    {VulkanId, DeviceType::kVulkan, Supports<AttentionArgs>,
+    {CpuId, KernelFamily::kCpu, Supports<AttentionArgs>, AttentionCpu},
+    {RefId, KernelFamily::kCpu, Supports<AttentionArgs>, AttentionRef},
+    {VulkanId, KernelFamily::kVulkan, Supports<AttentionArgs>,
      IfBuilt(GDN_IF_VULKAN(AttentionVulkan))},
 };
 

@@ -81,9 +81,9 @@ const char* VulkanId(const CausalConv1dArgs& args) {
 const char* Always(const CausalConv1dArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<CausalConv1dArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, Always, RunCausalConv1dCpu},
-    {RefId, DeviceType::kCpu, Always, RunCausalConv1dRef},
-    {VulkanId, DeviceType::kVulkan, IfBuilt(GDN_IF_VULKAN(CausalConv1dVulkanSupports)),
+    {CpuId, KernelFamily::kCpu, Always, RunCausalConv1dCpu},
+    {RefId, KernelFamily::kCpu, Always, RunCausalConv1dRef},
+    {VulkanId, KernelFamily::kVulkan, IfBuilt(GDN_IF_VULKAN(CausalConv1dVulkanSupports)),
      IfBuilt(GDN_IF_VULKAN(RunCausalConv1dVulkan))}};
 
 }  // namespace

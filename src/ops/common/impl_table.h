@@ -26,7 +26,7 @@ template <class Args>
 struct Impl {
   // Kernel id <op>_<form>_<dtype>__<arch>, alive as long as the process; may depend on args.
   const char* (*id)(const Args& args);
-  DeviceType device;
+  KernelFamily family;
   // Null where the kernel can run args, else the reason why not (a literal).
   const char* (*supports)(const Args& args);
   // Null, and supports perhaps too, for a backend that this build leaves out.
@@ -40,7 +40,7 @@ Status RunFirst(const char* op, std::span<const Impl<Args>> table, const ExecCon
                 const Args& args) {
   const char* reason = "no kernel of that name";
   for (const Impl<Args>& impl : table) {
-    if (impl.device != ctx.device.type || impl.run == nullptr) continue;
+    if (impl.family != FamilyOf(ctx.device.type) || impl.run == nullptr) continue;
     const std::string_view id = impl.id(args);
     if (!ctx.impl.empty() && !id.starts_with(ctx.impl)) {
       const size_t arch = id.rfind("__");

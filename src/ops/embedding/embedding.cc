@@ -47,9 +47,9 @@ const char* VulkanId(const EmbeddingArgs& args) {
 const char* Supports(const EmbeddingArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<EmbeddingArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, Supports, EmbeddingCpu},
-    {RefId, DeviceType::kCpu, Supports, EmbeddingRef},
-    {VulkanId, DeviceType::kVulkan, Supports, IfBuilt(GDN_IF_VULKAN(EmbeddingVulkan))},
+    {CpuId, KernelFamily::kCpu, Supports, EmbeddingCpu},
+    {RefId, KernelFamily::kCpu, Supports, EmbeddingRef},
+    {VulkanId, KernelFamily::kVulkan, Supports, IfBuilt(GDN_IF_VULKAN(EmbeddingVulkan))},
 };
 
 }  // namespace

@@ -163,9 +163,9 @@ const char* ChunkVulkanId(const GatedDeltaRuleArgs& args) {
 const char* Always(const GatedDeltaRuleArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<GatedDeltaRuleArgs> kRecurrentTable[] = {
-    {RecurrentCpuId, DeviceType::kCpu, Always, RunRecurrentCpu},
-    {RecurrentRefId, DeviceType::kCpu, Always, RunRecurrentRef},
-    {RecurrentVulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))}};
+    {RecurrentCpuId, KernelFamily::kCpu, Always, RunRecurrentCpu},
+    {RecurrentRefId, KernelFamily::kCpu, Always, RunRecurrentRef},
+    {RecurrentVulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))}};
 
 const char* BlockedCpuId(const GatedDeltaRuleArgs& args) {
   static const char* const f32 = KernelId("gated_delta_rule_blocked_f32");
@@ -177,14 +177,14 @@ const char* BlockedCpuId(const GatedDeltaRuleArgs& args) {
 // The plain recurrence is the reference, and what Vulkan devices run: blocks only add in another
 // order.
 constexpr Impl<GatedDeltaRuleArgs> kBlockedTable[] = {
-    {BlockedCpuId, DeviceType::kCpu, Always, RunBlockedCpu},
-    {RecurrentRefId, DeviceType::kCpu, Always, RunRecurrentRef},
-    {RecurrentVulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))}};
+    {BlockedCpuId, KernelFamily::kCpu, Always, RunBlockedCpu},
+    {RecurrentRefId, KernelFamily::kCpu, Always, RunRecurrentRef},
+    {RecurrentVulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))}};
 
 constexpr Impl<GatedDeltaRuleArgs> kChunkTable[] = {
-    {ChunkCpuId, DeviceType::kCpu, Always, RunChunkCpu},
-    {ChunkRefId, DeviceType::kCpu, Always, RunChunkRef},
-    {ChunkVulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunChunkVulkan))}};
+    {ChunkCpuId, KernelFamily::kCpu, Always, RunChunkCpu},
+    {ChunkRefId, KernelFamily::kCpu, Always, RunChunkRef},
+    {ChunkVulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunChunkVulkan))}};
 
 }  // namespace
 

@@ -89,9 +89,9 @@ const char* VulkanId(const GdnPrepArgs& args) {
 const char* Always(const GdnPrepArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<GdnPrepArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, Always, RunGdnPrepCpu},
-    {RefId, DeviceType::kCpu, Always, RunGdnPrepRef},
-    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunGdnPrepVulkan))}};
+    {CpuId, KernelFamily::kCpu, Always, RunGdnPrepCpu},
+    {RefId, KernelFamily::kCpu, Always, RunGdnPrepRef},
+    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunGdnPrepVulkan))}};
 
 }  // namespace
 

@@ -75,9 +75,9 @@ const char* VulkanId(const LinearArgs& args) {
 const char* Always(const LinearArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<LinearArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, CpuSupports, LinearCpu},
-    {RefId, DeviceType::kCpu, Always, LinearRef},
-    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(LinearVulkan))},
+    {CpuId, KernelFamily::kCpu, CpuSupports, LinearCpu},
+    {RefId, KernelFamily::kCpu, Always, LinearRef},
+    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(LinearVulkan))},
 };
 
 }  // namespace

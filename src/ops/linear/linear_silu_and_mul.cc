@@ -52,9 +52,9 @@ const char* VulkanId(const LinearSiluAndMulArgs& args) {
 const char* Always(const LinearSiluAndMulArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<LinearSiluAndMulArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, CpuSupports, LinearSiluAndMulCpu},
-    {RefId, DeviceType::kCpu, Always, LinearSiluAndMulRef},
-    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(LinearSiluAndMulVulkan))},
+    {CpuId, KernelFamily::kCpu, CpuSupports, LinearSiluAndMulCpu},
+    {RefId, KernelFamily::kCpu, Always, LinearSiluAndMulRef},
+    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(LinearSiluAndMulVulkan))},
 };
 
 }  // namespace

@@ -98,8 +98,8 @@ const char* CpuId(const MoeCombineArgs& args) {
 const char* Always(const MoeCombineArgs& /*args*/) { return nullptr; }
 
 constexpr std::array<Impl<MoeCombineArgs>, 2> kTable = {{
-    {CpuId, DeviceType::kCpu, Always, MoeCombineCpu},
-    {RefId, DeviceType::kCpu, Always, MoeCombineRef},
+    {CpuId, KernelFamily::kCpu, Always, MoeCombineCpu},
+    {RefId, KernelFamily::kCpu, Always, MoeCombineRef},
 }};
 
 }  // namespace

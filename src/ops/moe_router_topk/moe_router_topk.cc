@@ -57,8 +57,8 @@ const char* CpuId(const MoeRouterTopkArgs& args) {
 const char* Always(const MoeRouterTopkArgs& /*args*/) { return nullptr; }
 
 constexpr std::array<Impl<MoeRouterTopkArgs>, 2> kTable = {{
-    {CpuId, DeviceType::kCpu, Always, MoeRouterTopkCpu},
-    {RefId, DeviceType::kCpu, Always, MoeRouterTopkRef},
+    {CpuId, KernelFamily::kCpu, Always, MoeRouterTopkCpu},
+    {RefId, KernelFamily::kCpu, Always, MoeRouterTopkRef},
 }};
 
 }  // namespace

@@ -56,9 +56,9 @@ const char* VulkanId(const RmsNormArgs& args) {
 const char* Always(const RmsNormArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<RmsNormArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, Always, RmsNormCpu},
-    {RefId, DeviceType::kCpu, Always, RmsNormRef},
-    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RmsNormVulkan))},
+    {CpuId, KernelFamily::kCpu, Always, RmsNormCpu},
+    {RefId, KernelFamily::kCpu, Always, RmsNormRef},
+    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RmsNormVulkan))},
 };
 
 }  // namespace

@@ -54,9 +54,9 @@ const char* VulkanId(const RmsNormGatedArgs& args) {
 const char* Always(const RmsNormGatedArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<RmsNormGatedArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, Always, RmsNormGatedCpu},
-    {RefId, DeviceType::kCpu, Always, RmsNormGatedRef},
-    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RmsNormGatedVulkan))},
+    {CpuId, KernelFamily::kCpu, Always, RmsNormGatedCpu},
+    {RefId, KernelFamily::kCpu, Always, RmsNormGatedRef},
+    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RmsNormGatedVulkan))},
 };
 
 }  // namespace

@@ -79,9 +79,9 @@ const char* VulkanId(const RopeArgs& args) {
 const char* Always(const RopeArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<RopeArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, Always, RopeCpu},
-    {RefId, DeviceType::kCpu, Always, RopeRef},
-    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RopeVulkan))},
+    {CpuId, KernelFamily::kCpu, Always, RopeCpu},
+    {RefId, KernelFamily::kCpu, Always, RopeRef},
+    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RopeVulkan))},
 };
 
 }  // namespace

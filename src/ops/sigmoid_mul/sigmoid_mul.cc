@@ -44,9 +44,9 @@ const char* VulkanId(const SigmoidMulArgs& args) {
 const char* Always(const SigmoidMulArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<SigmoidMulArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, Always, SigmoidMulCpu},
-    {RefId, DeviceType::kCpu, Always, SigmoidMulRef},
-    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(SigmoidMulVulkan))},
+    {CpuId, KernelFamily::kCpu, Always, SigmoidMulCpu},
+    {RefId, KernelFamily::kCpu, Always, SigmoidMulRef},
+    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(SigmoidMulVulkan))},
 };
 
 }  // namespace

@@ -41,12 +41,19 @@ const char* VulkanId(const SiluAndMulArgs& args) {
   return kIds.Of(args.gate.dtype);
 }
 
+const char* GpuId(const SiluAndMulArgs& args) {
+  static constexpr FloatKernelIds kIds{"silu_and_mul_f32__gpu", "silu_and_mul_f16__gpu",
+                                       "silu_and_mul_bf16__gpu"};
+  return kIds.Of(args.gate.dtype);
+}
+
 const char* Always(const SiluAndMulArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<SiluAndMulArgs> kTable[] = {
-    {CpuId, DeviceType::kCpu, Always, SiluAndMulCpu},
-    {RefId, DeviceType::kCpu, Always, SiluAndMulRef},
-    {VulkanId, DeviceType::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(SiluAndMulVulkan))},
+    {CpuId, KernelFamily::kCpu, Always, SiluAndMulCpu},
+    {RefId, KernelFamily::kCpu, Always, SiluAndMulRef},
+    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(SiluAndMulVulkan))},
+    {GpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(SiluAndMulGpu))},
 };
 
 }  // namespace

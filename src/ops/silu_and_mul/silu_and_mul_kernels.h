@@ -9,5 +9,6 @@ namespace gdn {
 void SiluAndMulRef(const ExecContext& ctx, const SiluAndMulArgs& args);
 void SiluAndMulCpu(const ExecContext& ctx, const SiluAndMulArgs& args);
 void SiluAndMulVulkan(const ExecContext& ctx, const SiluAndMulArgs& args);
+void SiluAndMulGpu(const ExecContext& ctx, const SiluAndMulArgs& args);
 
 }  // namespace gdn

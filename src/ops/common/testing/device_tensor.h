@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestTensors on a Vulkan device.
+// TestTensors on a device.
 #pragma once
 
 #include <span>
 
+#include "ops/common/testing/device_testing.h"
 #include "ops/common/testing/test_tensor.h"
-#include "ops/common/testing/vulkan_testing.h"
 
 namespace gdn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights on the host and on a Vulkan device, and how near results are, for tests of linear layers.
+// Weights on the host and on a device, and how near results are, for tests of linear layers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,13 +9,13 @@
 #include <span>
 #include <utility>
 
-#include "ops/common/testing/vulkan_testing.h"
+#include "ops/common/testing/device_testing.h"
 #include "ops/linear/weight.h"
 
 namespace gdn {
 
-inline Weight OnVulkanDevice(const Weight& weight) {
-  vulkan::VulkanBackend& backend = VulkanTestDevice::Get();
+inline Weight OnTestDevice(const Weight& weight) {
+  Backend& backend = TestDevice::Get();
   Result<Storage> storage = backend.memory().Allocate(weight.size_bytes(), "a weight of a test");
   GDN_CHECK(storage.ok());
   const Status written = backend.Write(storage->data(), weight.data(), weight.size_bytes());
@@ -36,7 +36,7 @@ class TestWeight {
       GDN_CHECK(packed.ok());
       source = std::move(packed).value();
     }
-    device_ = OnVulkanDevice(source);
+    device_ = OnTestDevice(source);
   }
   const Weight& host() const { return host_; }
   const Weight& device() const { return device_; }

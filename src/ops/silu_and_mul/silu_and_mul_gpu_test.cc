@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/common/testing/gpu_testing.h"
+#include "ops/silu_and_mul/silu_and_mul_device_testing.h"
