@@ -72,12 +72,18 @@ const char* VulkanId(const LinearArgs& args) {
   return kIds.Of(args.weight->dtype());
 }
 
+const char* GpuId(const LinearArgs& args) {
+  static constexpr FloatKernelIds kIds = {"linear_f32__gpu", "linear_f16__gpu", "linear_bf16__gpu"};
+  return kIds.Of(args.weight->dtype());
+}
+
 const char* Always(const LinearArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<LinearArgs> kTable[] = {
     {CpuId, KernelFamily::kCpu, CpuSupports, LinearCpu},
     {RefId, KernelFamily::kCpu, Always, LinearRef},
     {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(LinearVulkan))},
+    {GpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(LinearGpu))},
 };
 
 }  // namespace

@@ -12,10 +12,12 @@ void LinearRef(const ExecContext& ctx, const LinearArgs& args);
 // Panels only.
 void LinearCpu(const ExecContext& ctx, const LinearArgs& args);
 void LinearVulkan(const ExecContext& ctx, const LinearArgs& args);
+void LinearGpu(const ExecContext& ctx, const LinearArgs& args);
 
 // Of linear_silu_and_mul.cc.
 void LinearSiluAndMulRef(const ExecContext& ctx, const LinearSiluAndMulArgs& args);
 void LinearSiluAndMulCpu(const ExecContext& ctx, const LinearSiluAndMulArgs& args);  // panels only
 void LinearSiluAndMulVulkan(const ExecContext& ctx, const LinearSiluAndMulArgs& args);
+void LinearSiluAndMulGpu(const ExecContext& ctx, const LinearSiluAndMulArgs& args);
 
 }  // namespace gdn

@@ -49,12 +49,20 @@ const char* VulkanId(const LinearSiluAndMulArgs& args) {
   return kIds.Of(args.gate->dtype());
 }
 
+const char* GpuId(const LinearSiluAndMulArgs& args) {
+  static constexpr FloatKernelIds kIds = {"linear_silu_and_mul_f32__gpu",
+                                          "linear_silu_and_mul_f16__gpu",
+                                          "linear_silu_and_mul_bf16__gpu"};
+  return kIds.Of(args.gate->dtype());
+}
+
 const char* Always(const LinearSiluAndMulArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<LinearSiluAndMulArgs> kTable[] = {
     {CpuId, KernelFamily::kCpu, CpuSupports, LinearSiluAndMulCpu},
     {RefId, KernelFamily::kCpu, Always, LinearSiluAndMulRef},
     {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(LinearSiluAndMulVulkan))},
+    {GpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(LinearSiluAndMulGpu))},
 };
 
 }  // namespace
