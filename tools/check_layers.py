@@ -72,13 +72,13 @@ def op_may_include(source, target):
         return True
     if target == pathlib.PurePath("backend/exec_context.h"):
         return True
+    if target.parts[0] == "backend" and len(target.parts) >= 3:
+        return re.search(rf"(^|_){re.escape(target.parts[1])}(_|$)", source.stem) is not None
     if len(source.parts) < 3 or source.parts[1] == "common":
         return False
     op = source.parts[1]
     if target.parts[:2] == ("ops", op) or target.as_posix() in OP_EXCEPTIONS.get(op, ()):
         return True
-    if target.parts[0] == "backend" and len(target.parts) == 3:
-        return re.search(rf"_{re.escape(target.parts[1])}(_|$)", source.stem) is not None
     return False
 
 

@@ -11,7 +11,8 @@
 //   Shuffle(value, lane), ShuffleXor(value, mask)      all lanes of the warp take part
 //   SharedMemory              gives the block's shared memory piece by piece, aligned to 16 bytes;
 //                             the launch says how much there is (shared_bytes.h)
-//   SharedArray<T>            a piece: [i], + i. LoadPair(array, i): elements i, i + 1 of 16 bits
+//   SharedArray<T>            a piece: [i], + i. LoadPair(array, i), StorePair(array, i, pair):
+//                             elements i, i + 1 of 16 bits, i even
 //   Fma, Sqrt, RoundEven      rounded once; nothing else is fused (the build forbids it)
 #pragma once
 

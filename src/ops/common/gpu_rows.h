@@ -57,12 +57,10 @@ GDN_DEVICE Segment SegmentAt(const gpu::Sequences& s, uint32_t number, uint32_t 
 }
 
 // The sum of partial over the sixteen threads of a row, threads [16 r, 16 r + 16) of the block, for
-// all of them; folded as by FoldSums. All threads of a warp take part.
+// all of them; folded in halves as by FoldSums. All threads of a warp take part.
 GDN_DEVICE float SumOfSixteen(float partial) {
-  const uint32_t first = ThreadIndex() % kWarpSize & ~15U;
-  float partials[16];
-  GDN_UNROLL for (uint32_t i = 0; i < 16; ++i) partials[i] = Shuffle(partial, first + i);
-  return FoldSums(partials);
+  GDN_UNROLL for (uint32_t half = 8; half > 0; half /= 2) partial += ShuffleXor(partial, half);
+  return partial;
 }
 
 // The same for one row that a block of 256 threads has to itself. square_at(i) is an element's

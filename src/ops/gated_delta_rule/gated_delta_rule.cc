@@ -9,8 +9,8 @@
 #include "ops/common/simd_target.h"
 #include "ops/common/validate.h"
 #include "ops/gated_delta_rule/gated_delta_rule_cpu.h"
+#include "ops/gated_delta_rule/gated_delta_rule_device.h"
 #include "ops/gated_delta_rule/gated_delta_rule_ref.h"
-#include "ops/gated_delta_rule/gated_delta_rule_vulkan.h"
 
 namespace gdn {
 namespace {
@@ -155,9 +155,19 @@ const char* RecurrentVulkanId(const GatedDeltaRuleArgs& args) {
                "gated_delta_rule_recurrent_f16__vulkan", "gated_delta_rule_recurrent_bf16__vulkan");
 }
 
+const char* RecurrentGpuId(const GatedDeltaRuleArgs& args) {
+  return IdFor(args.v.dtype, "gated_delta_rule_recurrent_f32__gpu",
+               "gated_delta_rule_recurrent_f16__gpu", "gated_delta_rule_recurrent_bf16__gpu");
+}
+
 const char* ChunkVulkanId(const GatedDeltaRuleArgs& args) {
   return IdFor(args.v.dtype, "gated_delta_rule_chunk_f32__vulkan",
                "gated_delta_rule_chunk_f16__vulkan", "gated_delta_rule_chunk_bf16__vulkan");
+}
+
+const char* ChunkGpuId(const GatedDeltaRuleArgs& args) {
+  return IdFor(args.v.dtype, "gated_delta_rule_chunk_f32__gpu", "gated_delta_rule_chunk_f16__gpu",
+               "gated_delta_rule_chunk_bf16__gpu");
 }
 
 const char* Always(const GatedDeltaRuleArgs& /*args*/) { return nullptr; }
@@ -165,7 +175,8 @@ const char* Always(const GatedDeltaRuleArgs& /*args*/) { return nullptr; }
 constexpr Impl<GatedDeltaRuleArgs> kRecurrentTable[] = {
     {RecurrentCpuId, KernelFamily::kCpu, Always, RunRecurrentCpu},
     {RecurrentRefId, KernelFamily::kCpu, Always, RunRecurrentRef},
-    {RecurrentVulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))}};
+    {RecurrentVulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))},
+    {RecurrentGpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(RunRecurrentGpu))}};
 
 const char* BlockedCpuId(const GatedDeltaRuleArgs& args) {
   static const char* const f32 = KernelId("gated_delta_rule_blocked_f32");
@@ -174,17 +185,19 @@ const char* BlockedCpuId(const GatedDeltaRuleArgs& args) {
   return IdFor(args.v.dtype, f32, f16, bf16);
 }
 
-// The plain recurrence is the reference, and what Vulkan devices run: blocks only add in another
+// The plain recurrence is the reference, and what devices run: blocks only add in another
 // order.
 constexpr Impl<GatedDeltaRuleArgs> kBlockedTable[] = {
     {BlockedCpuId, KernelFamily::kCpu, Always, RunBlockedCpu},
     {RecurrentRefId, KernelFamily::kCpu, Always, RunRecurrentRef},
-    {RecurrentVulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))}};
+    {RecurrentVulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunRecurrentVulkan))},
+    {RecurrentGpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(RunRecurrentGpu))}};
 
 constexpr Impl<GatedDeltaRuleArgs> kChunkTable[] = {
     {ChunkCpuId, KernelFamily::kCpu, Always, RunChunkCpu},
     {ChunkRefId, KernelFamily::kCpu, Always, RunChunkRef},
-    {ChunkVulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunChunkVulkan))}};
+    {ChunkVulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunChunkVulkan))},
+    {ChunkGpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(RunChunkGpu))}};
 
 }  // namespace
 

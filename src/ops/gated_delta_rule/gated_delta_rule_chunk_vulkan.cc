@@ -6,7 +6,7 @@
 
 #include "backend/vulkan/batch.h"
 #include "backend/vulkan/vulkan_backend.h"
-#include "ops/gated_delta_rule/gated_delta_rule_vulkan.h"
+#include "ops/gated_delta_rule/gated_delta_rule_device.h"
 
 GDN_VULKAN_SHADER(gated_delta_rule_kkt_vulkan)
 GDN_VULKAN_SHADER(gated_delta_rule_solve_vulkan)
@@ -116,17 +116,6 @@ class ChunkPass {
   const ChunkPush& push_;
   const ChunkParts& parts_;
 };
-
-// Chunks of a pass: as many as scratch holds, one at least.
-int64_t ChunksOfAPass(const ExecContext& ctx, const DeviceChunkBytes& bytes,
-                      int64_t num_value_heads) {
-  int64_t chunks = kMostDeviceChunks;
-  while (chunks > 1 &&
-         DeviceScratchBytes(bytes, num_value_heads, chunks) > ctx.scratch.size_bytes()) {
-    --chunks;
-  }
-  return chunks;
-}
 
 }  // namespace
 

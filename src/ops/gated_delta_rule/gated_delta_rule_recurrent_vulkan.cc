@@ -3,7 +3,7 @@
 
 #include "backend/vulkan/batch.h"
 #include "backend/vulkan/vulkan_backend.h"
-#include "ops/gated_delta_rule/gated_delta_rule_vulkan.h"
+#include "ops/gated_delta_rule/gated_delta_rule_device.h"
 
 GDN_VULKAN_SHADER(gated_delta_rule_recurrent_vulkan)
 

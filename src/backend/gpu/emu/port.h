@@ -124,6 +124,17 @@ uint32_t LoadPair(const SharedArray<T>& array, uint32_t i, Where where = Where::
   return pair;
 }
 
+template <class T>
+void StorePair(const SharedArray<T>& array, uint32_t i, uint32_t pair,
+               Where where = Where::current()) {
+  static_assert(sizeof(T) == 2);
+  if (i % 2 != 0 || i + 1 >= array.size()) {
+    emu::Fail("pair in shared memory", i, array.size(), where);
+  }
+  emu::OnShared(array.offset() + i * 2, 4, true, where);
+  std::memcpy(emu::SharedBase() + array.offset() + i * 2, &pair, sizeof pair);
+}
+
 class SharedMemory {
  public:
   template <class T>

@@ -54,6 +54,12 @@ GDN_DEVICE uint32_t LoadPair(const T* array, uint32_t i) {
   return *reinterpret_cast<const uint32_t*>(array + i);
 }
 
+template <class T>
+GDN_DEVICE void StorePair(T* array, uint32_t i, uint32_t pair) {
+  static_assert(sizeof(T) == 2);
+  *reinterpret_cast<uint32_t*>(array + i) = pair;
+}
+
 extern __shared__ __align__(16) unsigned char dynamic_shared[];
 
 class SharedMemory {

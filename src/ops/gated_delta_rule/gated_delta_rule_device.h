@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Vulkan kernels behind gated_delta_rule.h, and how the chunk form divides its scratch.
+// The kernels of devices behind gated_delta_rule.h, and how the chunk form divides its scratch.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,8 @@ namespace gdn {
 // args have been validated; for the chunk form ctx.scratch holds a chunk at least.
 void RunRecurrentVulkan(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
 void RunChunkVulkan(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
+void RunRecurrentGpu(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
+void RunChunkGpu(const ExecContext& ctx, const GatedDeltaRuleArgs& args);
 
 // Chunks that one pass of the five stages takes: enough of them to fill a device.
 inline constexpr int64_t kMostDeviceChunks = 32;
@@ -53,6 +55,17 @@ inline size_t DeviceScratchBytes(const DeviceChunkBytes& bytes, int64_t num_valu
     sum += DevicePartBytes(part * static_cast<size_t>(num_value_heads * num_chunks));
   }
   return sum;
+}
+
+// Chunks of a pass: as many as scratch holds, one at least.
+inline int64_t ChunksOfAPass(const ExecContext& ctx, const DeviceChunkBytes& bytes,
+                             int64_t num_value_heads) {
+  int64_t chunks = kMostDeviceChunks;
+  while (chunks > 1 &&
+         DeviceScratchBytes(bytes, num_value_heads, chunks) > ctx.scratch.size_bytes()) {
+    --chunks;
+  }
+  return chunks;
 }
 
 }  // namespace gdn
