@@ -3,6 +3,8 @@
 // source of kernels includes it first and has all of its code in namespace gdn::GDN_GPU_NAMESPACE.
 //
 //   GDN_GLOBAL(threads)       before a kernel: void Kernel(Params), Params a struct of plain data
+//   GDN_GLOBAL_BLOCKS(threads, blocks)       the same, with registers for that many blocks at once
+//                             on a multiprocessor, where its compiler can be told
 //   GDN_DEVICE                before a function that kernels call
 //   GDN_UNROLL                before a loop whose count the compiler knows
 //   ThreadIndex(), BlockX()   who runs; blocks of threads have one axis, grids three

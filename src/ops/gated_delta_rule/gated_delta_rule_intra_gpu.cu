@@ -162,7 +162,7 @@ GDN_DEVICE void MultiplyByT(const SharedArray<T>& t, const SharedArray<T>& x, T*
 }
 
 template <class T>
-GDN_GLOBAL(kThreads)
+GDN_GLOBAL_BLOCKS(kThreads, (sizeof(T) == 4 ? 1 : 3))
 void GatedDeltaRuleIntra(GdrParams p) {
   const uint32_t head = BlockX();
   const uint32_t number = BlockY();

@@ -90,7 +90,7 @@ GDN_DEVICE void MultiplyValues(const SharedArray<T>& scores, const SharedArray<T
 }
 
 template <class T>
-GDN_GLOBAL(kThreads)
+GDN_GLOBAL_BLOCKS(kThreads, (sizeof(T) == 4 ? 1 : 2))
 void GatedDeltaRuleOutput(GdrParams p) {
   using P = Products<T>;
   constexpr uint32_t kColumns = Output<T>::kColumns;

@@ -9,6 +9,7 @@
 #define GDN_GPU_NAMESPACE gpu_cuda
 #define GDN_DEVICE __device__ __forceinline__
 #define GDN_GLOBAL(threads) __global__ __launch_bounds__(threads)
+#define GDN_GLOBAL_BLOCKS(threads, blocks) __global__ __launch_bounds__(threads, blocks)
 #define GDN_UNROLL _Pragma("unroll")
 
 namespace gdn::gpu_cuda {

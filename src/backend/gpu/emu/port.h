@@ -14,6 +14,7 @@
 
 #define GDN_DEVICE inline
 #define GDN_GLOBAL(threads) inline
+#define GDN_GLOBAL_BLOCKS(threads, blocks) inline
 #define GDN_UNROLL
 
 namespace gdn::GDN_GPU_NAMESPACE {

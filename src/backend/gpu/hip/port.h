@@ -9,6 +9,7 @@
 #define GDN_GPU_NAMESPACE gpu_rocm
 #define GDN_DEVICE __device__ __forceinline__
 #define GDN_GLOBAL(threads) __global__ __launch_bounds__(threads)
+#define GDN_GLOBAL_BLOCKS(threads, blocks) GDN_GLOBAL(threads)
 #define GDN_UNROLL _Pragma("unroll")
 
 namespace gdn::gpu_rocm {
