@@ -96,7 +96,7 @@ class SharedArray {
 
   SharedElement<T> operator[](Index i) const {
     if (i.value >= size_) emu::Fail("index in shared memory", i.value, size_, i.where);
-    const uint32_t at = offset_ + i.value * sizeof(T);
+    const uint32_t at = offset_ + i.value * static_cast<uint32_t>(sizeof(T));
     return {reinterpret_cast<T*>(emu::SharedBase() + at), at, i.where};
   }
   SharedArray operator+(Index i) const {
