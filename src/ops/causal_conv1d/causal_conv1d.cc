@@ -78,13 +78,19 @@ const char* VulkanId(const CausalConv1dArgs& args) {
                "causal_conv1d_bf16__vulkan");
 }
 
+const char* GpuId(const CausalConv1dArgs& args) {
+  return IdFor(args.x.dtype, "causal_conv1d_f32__gpu", "causal_conv1d_f16__gpu",
+               "causal_conv1d_bf16__gpu");
+}
+
 const char* Always(const CausalConv1dArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<CausalConv1dArgs> kTable[] = {
     {CpuId, KernelFamily::kCpu, Always, RunCausalConv1dCpu},
     {RefId, KernelFamily::kCpu, Always, RunCausalConv1dRef},
     {VulkanId, KernelFamily::kVulkan, IfBuilt(GDN_IF_VULKAN(CausalConv1dVulkanSupports)),
-     IfBuilt(GDN_IF_VULKAN(RunCausalConv1dVulkan))}};
+     IfBuilt(GDN_IF_VULKAN(RunCausalConv1dVulkan))},
+    {GpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(RunCausalConv1dGpu))}};
 
 }  // namespace
 

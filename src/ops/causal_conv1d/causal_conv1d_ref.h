@@ -10,6 +10,7 @@ namespace gdn {
 void RunCausalConv1dRef(const ExecContext& ctx, const CausalConv1dArgs& args);
 void RunCausalConv1dCpu(const ExecContext& ctx, const CausalConv1dArgs& args);
 void RunCausalConv1dVulkan(const ExecContext& ctx, const CausalConv1dArgs& args);
+void RunCausalConv1dGpu(const ExecContext& ctx, const CausalConv1dArgs& args);
 const char* CausalConv1dVulkanSupports(const CausalConv1dArgs& args);
 
 }  // namespace gdn

@@ -5,6 +5,7 @@
 #include "backend/gpu/operands.h"
 #include "backend/gpu/port.h"
 #include "ops/common/gpu_numerics.h"
+#include "ops/common/gpu_row_sum.h"
 
 namespace gdn::GDN_GPU_NAMESPACE {
 
@@ -66,7 +67,7 @@ GDN_DEVICE float SumOfSixteen(float partial) {
 // The same for one row that a block of 256 threads has to itself. square_at(i) is an element's
 // term; in the order of the scalar references (row_sum.h): sixteen sums by index mod 16. Memory is
 // read by all threads, the additions are sixteen threads'. stage: kRowSumStage elements, sums: 16.
-constexpr uint32_t kRowSumStage = 1024;
+using gpu::kRowSumStage;
 template <class TermAt>
 GDN_DEVICE float SumOfRow(uint32_t n, const SharedArray<float>& stage,
                           const SharedArray<float>& sums, const TermAt& term_at) {

@@ -44,12 +44,17 @@ const char* VulkanId(const EmbeddingArgs& args) {
   return SizeOf(args.table->dtype()) == 2 ? "embedding_gather_b16__vulkan"
                                           : "embedding_gather_b32__vulkan";
 }
+const char* GpuId(const EmbeddingArgs& args) {
+  return SizeOf(args.table->dtype()) == 2 ? "embedding_gather_b16__gpu"
+                                          : "embedding_gather_b32__gpu";
+}
 const char* Supports(const EmbeddingArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<EmbeddingArgs> kTable[] = {
     {CpuId, KernelFamily::kCpu, Supports, EmbeddingCpu},
     {RefId, KernelFamily::kCpu, Supports, EmbeddingRef},
     {VulkanId, KernelFamily::kVulkan, Supports, IfBuilt(GDN_IF_VULKAN(EmbeddingVulkan))},
+    {GpuId, KernelFamily::kGpu, Supports, IfBuilt(GDN_IF_GPU(EmbeddingGpu))},
 };
 
 }  // namespace

@@ -9,5 +9,6 @@ namespace gdn {
 void EmbeddingRef(const ExecContext& ctx, const EmbeddingArgs& args);
 void EmbeddingCpu(const ExecContext& ctx, const EmbeddingArgs& args);
 void EmbeddingVulkan(const ExecContext& ctx, const EmbeddingArgs& args);
+void EmbeddingGpu(const ExecContext& ctx, const EmbeddingArgs& args);
 
 }  // namespace gdn

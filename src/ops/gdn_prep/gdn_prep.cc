@@ -86,12 +86,17 @@ const char* VulkanId(const GdnPrepArgs& args) {
                "gdn_prep_bf16__vulkan");
 }
 
+const char* GpuId(const GdnPrepArgs& args) {
+  return IdFor(args.q.dtype, "gdn_prep_f32__gpu", "gdn_prep_f16__gpu", "gdn_prep_bf16__gpu");
+}
+
 const char* Always(const GdnPrepArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<GdnPrepArgs> kTable[] = {
     {CpuId, KernelFamily::kCpu, Always, RunGdnPrepCpu},
     {RefId, KernelFamily::kCpu, Always, RunGdnPrepRef},
-    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunGdnPrepVulkan))}};
+    {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RunGdnPrepVulkan))},
+    {GpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(RunGdnPrepGpu))}};
 
 }  // namespace
 

@@ -83,6 +83,12 @@ TEST_P(GdnPrepDeviceCases, AreThoseOfTheReference) {
         PrepInputs want = got;
         RunOnDevice(got);
         RunReference(want);
+        if (TestDevice::HasReferenceBits()) {
+          EXPECT_EQ(got.q_out, want.q_out);
+          EXPECT_EQ(got.k_out, want.k_out);
+          EXPECT_EQ(got.log_decay, want.log_decay);
+          EXPECT_EQ(got.beta, want.beta);
+        }
         const DType key_dtype = form == GdnForm::kDecode ? DType::kF32 : dtype;
         ExpectSameKeys(got.q_out, want.q_out, key_dtype);
         ExpectSameKeys(got.k_out, want.k_out, key_dtype);

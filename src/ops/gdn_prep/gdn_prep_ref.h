@@ -10,6 +10,7 @@ namespace gdn {
 void RunGdnPrepRef(const ExecContext& ctx, const GdnPrepArgs& args);
 void RunGdnPrepCpu(const ExecContext& ctx, const GdnPrepArgs& args);
 void RunGdnPrepVulkan(const ExecContext& ctx, const GdnPrepArgs& args);
+void RunGdnPrepGpu(const ExecContext& ctx, const GdnPrepArgs& args);
 
 inline constexpr float kL2NormEpsilon = 1e-6F;
 

@@ -53,12 +53,19 @@ const char* VulkanId(const RmsNormArgs& args) {
   return kIds.Of(args.x.dtype);
 }
 
+const char* GpuId(const RmsNormArgs& args) {
+  static constexpr FloatKernelIds kIds{"rms_norm_f32__gpu", "rms_norm_f16__gpu",
+                                       "rms_norm_bf16__gpu"};
+  return kIds.Of(args.x.dtype);
+}
+
 const char* Always(const RmsNormArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<RmsNormArgs> kTable[] = {
     {CpuId, KernelFamily::kCpu, Always, RmsNormCpu},
     {RefId, KernelFamily::kCpu, Always, RmsNormRef},
     {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RmsNormVulkan))},
+    {GpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(RmsNormGpu))},
 };
 
 }  // namespace

@@ -9,5 +9,6 @@ namespace gdn {
 void RmsNormRef(const ExecContext& ctx, const RmsNormArgs& args);
 void RmsNormCpu(const ExecContext& ctx, const RmsNormArgs& args);
 void RmsNormVulkan(const ExecContext& ctx, const RmsNormArgs& args);
+void RmsNormGpu(const ExecContext& ctx, const RmsNormArgs& args);
 
 }  // namespace gdn

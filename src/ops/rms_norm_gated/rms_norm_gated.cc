@@ -51,12 +51,19 @@ const char* VulkanId(const RmsNormGatedArgs& args) {
   return kIds.Of(args.x.dtype);
 }
 
+const char* GpuId(const RmsNormGatedArgs& args) {
+  static constexpr FloatKernelIds kIds{"rms_norm_gated_f32__gpu", "rms_norm_gated_f16__gpu",
+                                       "rms_norm_gated_bf16__gpu"};
+  return kIds.Of(args.x.dtype);
+}
+
 const char* Always(const RmsNormGatedArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<RmsNormGatedArgs> kTable[] = {
     {CpuId, KernelFamily::kCpu, Always, RmsNormGatedCpu},
     {RefId, KernelFamily::kCpu, Always, RmsNormGatedRef},
     {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RmsNormGatedVulkan))},
+    {GpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(RmsNormGatedGpu))},
 };
 
 }  // namespace

@@ -9,5 +9,6 @@ namespace gdn {
 void RmsNormGatedRef(const ExecContext& ctx, const RmsNormGatedArgs& args);
 void RmsNormGatedCpu(const ExecContext& ctx, const RmsNormGatedArgs& args);
 void RmsNormGatedVulkan(const ExecContext& ctx, const RmsNormGatedArgs& args);
+void RmsNormGatedGpu(const ExecContext& ctx, const RmsNormGatedArgs& args);
 
 }  // namespace gdn

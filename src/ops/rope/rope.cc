@@ -76,12 +76,18 @@ const char* VulkanId(const RopeArgs& args) {
   return kIds.Of(args.x.dtype);
 }
 
+const char* GpuId(const RopeArgs& args) {
+  static constexpr FloatKernelIds kIds{"rope_f32__gpu", "rope_f16__gpu", "rope_bf16__gpu"};
+  return kIds.Of(args.x.dtype);
+}
+
 const char* Always(const RopeArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<RopeArgs> kTable[] = {
     {CpuId, KernelFamily::kCpu, Always, RopeCpu},
     {RefId, KernelFamily::kCpu, Always, RopeRef},
     {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(RopeVulkan))},
+    {GpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(RopeGpu))},
 };
 
 }  // namespace

@@ -9,5 +9,6 @@ namespace gdn {
 void RopeRef(const ExecContext& ctx, const RopeArgs& args);
 void RopeCpu(const ExecContext& ctx, const RopeArgs& args);
 void RopeVulkan(const ExecContext& ctx, const RopeArgs& args);
+void RopeGpu(const ExecContext& ctx, const RopeArgs& args);
 
 }  // namespace gdn

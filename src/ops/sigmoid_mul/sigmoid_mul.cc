@@ -41,12 +41,19 @@ const char* VulkanId(const SigmoidMulArgs& args) {
   return kIds.Of(args.x.dtype);
 }
 
+const char* GpuId(const SigmoidMulArgs& args) {
+  static constexpr FloatKernelIds kIds{"sigmoid_mul_f32__gpu", "sigmoid_mul_f16__gpu",
+                                       "sigmoid_mul_bf16__gpu"};
+  return kIds.Of(args.x.dtype);
+}
+
 const char* Always(const SigmoidMulArgs& /*args*/) { return nullptr; }
 
 constexpr Impl<SigmoidMulArgs> kTable[] = {
     {CpuId, KernelFamily::kCpu, Always, SigmoidMulCpu},
     {RefId, KernelFamily::kCpu, Always, SigmoidMulRef},
     {VulkanId, KernelFamily::kVulkan, Always, IfBuilt(GDN_IF_VULKAN(SigmoidMulVulkan))},
+    {GpuId, KernelFamily::kGpu, Always, IfBuilt(GDN_IF_GPU(SigmoidMulGpu))},
 };
 
 }  // namespace

@@ -9,5 +9,6 @@ namespace gdn {
 void SigmoidMulRef(const ExecContext& ctx, const SigmoidMulArgs& args);
 void SigmoidMulCpu(const ExecContext& ctx, const SigmoidMulArgs& args);
 void SigmoidMulVulkan(const ExecContext& ctx, const SigmoidMulArgs& args);
+void SigmoidMulGpu(const ExecContext& ctx, const SigmoidMulArgs& args);
 
 }  // namespace gdn

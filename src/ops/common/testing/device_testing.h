@@ -20,6 +20,9 @@ namespace gdn {
 class TestDevice {
  public:
   static Backend& Get();
+  // Whether an operator in the reference's order has its bits: division and root are rounded as the
+  // host's.
+  static bool HasReferenceBits();
   static ExecContext Context() {
     ExecContext ctx;
     ctx.device = Get().device();

@@ -25,6 +25,8 @@ inline gpu::emu::Options TestEmulation() {
           .check_races = true};
 }
 
+inline bool TestDevice::HasReferenceBits() { return true; }
+
 inline Backend& TestDevice::Get() {
   static gpu::GpuBackend backend(gpu::NewEmuRuntime(TestEmulation(), 2),
                                  static_cast<int>(TestEmulation().warp_size));

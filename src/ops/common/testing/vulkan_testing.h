@@ -13,6 +13,8 @@
 
 namespace gdn {
 
+inline bool TestDevice::HasReferenceBits() { return false; }
+
 inline Backend& TestDevice::Get() {
   static const std::unique_ptr<vulkan::VulkanBackend> backend = [] {
     const Result<vulkan::Instance*> instance = vulkan::Instance::Get();

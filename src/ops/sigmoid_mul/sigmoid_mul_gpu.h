@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host gives sigmoid_mul_gpu.cu.
+#pragma once
+
+#include "backend/gpu/operands.h"
+
+namespace gdn::gpu {
+
+struct SigmoidMulParams {
+  Rows x, gate;
+  MutableRows out;
+  uint64_t num_rows = 0;
+  uint32_t n = 0;
+};
+
+}  // namespace gdn::gpu
