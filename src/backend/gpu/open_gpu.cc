@@ -49,8 +49,9 @@ std::vector<DeviceInfo> ListGpuDevices() {
   for (const Vendor& vendor : Vendors()) {
     const Result<std::vector<gpu::Caps>> devices = vendor.list();
     if (!devices.ok()) continue;
+    int index = 0;
     for (const gpu::Caps& caps : *devices) {
-      out.push_back(InfoOf({vendor.type, static_cast<int>(out.size())}, caps));
+      out.push_back(InfoOf({vendor.type, index++}, caps));
       out.back().is_gpu = true;
       out.back().why_not = vendor.why_not(caps);
     }
@@ -66,12 +67,17 @@ std::vector<DeviceInfo> ListGpuDevices() {
   return out;
 }
 
+std::vector<DeviceType> GpuTypesOfBuild() {
+  std::vector<DeviceType> out;
+  for (const Vendor& vendor : Vendors()) out.push_back(vendor.type);
+  return out;
+}
+
 Status GpuDriverStatus(DeviceType type) {
   for (const Vendor& vendor : Vendors()) {
     if (vendor.type == type) return vendor.list().status();
   }
-  return Unsupported(StrCat("this build has no kernels for ", Name(type),
-                            ": build it with cmake --preset ", Name(type)));
+  return NoGpuKernels(type);
 }
 
 Result<std::unique_ptr<Backend>> OpenGpu(const Device& device) {
