@@ -27,6 +27,6 @@ inline Status NoGpuKernels(DeviceType type) {
 // machine no driver or the driver no device.
 Status GpuDriverStatus(DeviceType type);
 
-Result<std::unique_ptr<Backend>> OpenGpu(const Device& device);
+Result<std::unique_ptr<Backend>> OpenGpu(const Device& device, const BackendOptions& options);
 
 }  // namespace gdn

@@ -16,7 +16,7 @@ struct Vendor {
   DeviceType type;
   Result<std::vector<gpu::Caps>> (*list)();
   std::string (*why_not)(const gpu::Caps& caps);
-  Result<std::unique_ptr<gpu::Runtime>> (*open)(int index);
+  Result<std::unique_ptr<gpu::Runtime>> (*open)(int index, bool host_can_see_memory);
 };
 
 // Those that this build has kernels for.
@@ -80,7 +80,7 @@ Status GpuDriverStatus(DeviceType type) {
   return NoGpuKernels(type);
 }
 
-Result<std::unique_ptr<Backend>> OpenGpu(const Device& device) {
+Result<std::unique_ptr<Backend>> OpenGpu(const Device& device, const BackendOptions& options) {
   std::unique_ptr<gpu::Runtime> runtime;
   if (device.type == DeviceType::kEmu) {
     if (std::ranges::find(kEmulatedWarps, device.index) == std::end(kEmulatedWarps)) {
@@ -90,11 +90,12 @@ Result<std::unique_ptr<Backend>> OpenGpu(const Device& device) {
   } else {
     for (const Vendor& vendor : Vendors()) {
       if (vendor.type != device.type) continue;
-      GDN_ASSIGN_OR_RETURN(runtime, vendor.open(device.index));
+      GDN_ASSIGN_OR_RETURN(runtime, vendor.open(device.index, options.host_can_see_memory));
     }
     if (runtime == nullptr) return GpuDriverStatus(device.type);
   }
-  return std::unique_ptr<Backend>(new gpu::GpuBackend(std::move(runtime), device.index));
+  return std::unique_ptr<Backend>(
+      new gpu::GpuBackend(std::move(runtime), device.index, options.host_can_see_memory));
 }
 
 }  // namespace gdn

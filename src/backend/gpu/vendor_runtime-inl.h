@@ -61,7 +61,8 @@ class VendorGraph final : public Graph {
 template <class Api>
 class VendorRuntime final : public Runtime {
  public:
-  VendorRuntime(int index, Caps caps) : index_(index), caps_(std::move(caps)) {}
+  VendorRuntime(int index, Caps caps, bool host_can_see_memory)
+      : index_(index), caps_(std::move(caps)), host_can_see_memory_(host_can_see_memory) {}
   ~VendorRuntime() override {
     if (stream_ != nullptr && Api::SetDevice(index_) == Api::kSuccess) {
       (void)Api::StreamDestroy(stream_);
@@ -81,7 +82,9 @@ class VendorRuntime final : public Runtime {
   Result<void*> Allocate(size_t bytes) override {
     GDN_RETURN_IF_ERROR(Ready());
     void* data = nullptr;
-    GDN_RETURN_IF_ERROR(Check(Api::Malloc(&data, bytes), "allocating"));
+    GDN_RETURN_IF_ERROR(
+        Check(host_can_see_memory_ ? Api::MallocManaged(&data, bytes) : Api::Malloc(&data, bytes),
+              "allocating"));
     return data;
   }
   void Free(void* data) override {
@@ -185,13 +188,15 @@ class VendorRuntime final : public Runtime {
 
   int index_;
   Caps caps_;
+  bool host_can_see_memory_;
   typename Api::Stream stream_ = nullptr;
   std::set<const void*> raised_;  // kernels that may have all shared memory there is
   Status lost_;
 };
 
 template <class Api>
-Result<std::unique_ptr<Runtime>> OpenVendorDevice(int index, std::string (*why_not)(const Caps&)) {
+Result<std::unique_ptr<Runtime>> OpenVendorDevice(int index, bool host_can_see_memory,
+                                                  std::string (*why_not)(const Caps&)) {
   GDN_ASSIGN_OR_RETURN(std::vector<Caps> devices, ListVendorDevices<Api>());
   if (index < 0 || static_cast<size_t>(index) >= devices.size()) {
     return Unsupported(
@@ -201,7 +206,7 @@ Result<std::unique_ptr<Runtime>> OpenVendorDevice(int index, std::string (*why_n
   if (const std::string reason = why_not(caps); !reason.empty()) {
     return Unsupported(StrCat(caps.name, " cannot be used: ", reason));
   }
-  auto runtime = std::make_unique<VendorRuntime<Api>>(index, std::move(caps));
+  auto runtime = std::make_unique<VendorRuntime<Api>>(index, std::move(caps), host_can_see_memory);
   GDN_RETURN_IF_ERROR(runtime->Init());
   return std::unique_ptr<Runtime>(std::move(runtime));
 }

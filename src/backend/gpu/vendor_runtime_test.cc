@@ -67,6 +67,10 @@ struct FakeApi {
     *data = nullptr;
     return driver.Call(StrCat("malloc ", bytes));
   }
+  static Error MallocManaged(void** data, size_t bytes) {
+    *data = nullptr;
+    return driver.Call(StrCat("managed ", bytes));
+  }
   static Error Free(void* /*data*/) { return 0; }
   static Error MallocHost(void** data, size_t bytes) { return Malloc(data, bytes); }
   static Error FreeHost(void* /*data*/) { return 0; }
@@ -112,7 +116,7 @@ Work LaunchOf(int param, uint32_t shared_bytes) {
 
 std::unique_ptr<Runtime> OpenSecond(FakeDriver fake = {}) {
   driver = std::move(fake);
-  return OpenVendorDevice<FakeApi>(1, [](const Caps&) { return std::string(); }).value();
+  return OpenVendorDevice<FakeApi>(1, false, [](const Caps&) { return std::string(); }).value();
 }
 
 TEST(VendorRuntime, SaysWhyThereIsNoDevice) {
@@ -122,10 +126,10 @@ TEST(VendorRuntime, SaysWhyThereIsNoDevice) {
   EXPECT_EQ(ListVendorDevices<FakeApi>().status().code(), StatusCode::kUnsupported);
   driver = {};
   const auto fine = [](const Caps&) { return std::string(); };
-  EXPECT_THAT(OpenVendorDevice<FakeApi>(2, fine).status().message(),
+  EXPECT_THAT(OpenVendorDevice<FakeApi>(2, false, fine).status().message(),
               HasSubstr("there is no device 2, the driver names 2"));
   const auto old = [](const Caps&) { return std::string("it is old"); };
-  EXPECT_EQ(OpenVendorDevice<FakeApi>(1, old).status().message(),
+  EXPECT_EQ(OpenVendorDevice<FakeApi>(1, false, old).status().message(),
             "GPU 1 cannot be used: it is old");
 }
 
@@ -137,6 +141,14 @@ TEST(VendorRuntime, RunsWorkInOrderAndRaisesSharedMemoryOnce) {
   EXPECT_THAT(driver.calls,
               ElementsAre("launch 3 64 1024 of 7", "raise 102400", "launch 3 64 65536 of 8",
                           "launch 3 64 81920 of 9", "copy 5 kind 3"));
+}
+
+TEST(VendorRuntime, AllocatesWhatTheHostSeesWhereAsked) {
+  driver = {};
+  const auto fine = [](const Caps&) { return std::string(); };
+  EXPECT_TRUE(OpenVendorDevice<FakeApi>(1, false, fine).value()->Allocate(256).ok());
+  EXPECT_TRUE(OpenVendorDevice<FakeApi>(1, true, fine).value()->Allocate(512).ok());
+  EXPECT_THAT(driver.calls, ElementsAre("malloc 256", "managed 512"));
 }
 
 TEST(VendorRuntime, CapturesAGraphAndLaunchesIt) {

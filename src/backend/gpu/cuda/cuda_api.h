@@ -74,6 +74,7 @@ struct CudaApi {
   static Error StreamSynchronize(Stream stream) { return cudaStreamSynchronize(stream); }
 
   static Error Malloc(void** data, size_t bytes) { return cudaMalloc(data, bytes); }
+  static Error MallocManaged(void** data, size_t bytes) { return cudaMallocManaged(data, bytes); }
   static Error Free(void* data) { return cudaFree(data); }
   static Error MallocHost(void** data, size_t bytes) { return cudaMallocHost(data, bytes); }
   static Error FreeHost(void* data) { return cudaFreeHost(data); }

@@ -40,8 +40,8 @@ std::string WhyNot(const Caps& caps) {
                 ": add its number to GDN_CUDA_ARCHS");
 }
 
-Result<std::unique_ptr<Runtime>> Open(int index) {
-  return OpenVendorDevice<CudaApi>(index, WhyNot);
+Result<std::unique_ptr<Runtime>> Open(int index, bool host_can_see_memory) {
+  return OpenVendorDevice<CudaApi>(index, host_can_see_memory, WhyNot);
 }
 
 }  // namespace gdn::gpu::cuda

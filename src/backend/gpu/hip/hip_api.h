@@ -62,6 +62,7 @@ struct HipApi {
   static Error StreamSynchronize(Stream stream) { return hipStreamSynchronize(stream); }
 
   static Error Malloc(void** data, size_t bytes) { return hipMalloc(data, bytes); }
+  static Error MallocManaged(void** data, size_t bytes) { return hipMallocManaged(data, bytes); }
   static Error Free(void* data) { return hipFree(data); }
   static Error MallocHost(void** data, size_t bytes) {
     return hipHostMalloc(data, bytes, hipHostMallocDefault);

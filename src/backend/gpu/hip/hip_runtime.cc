@@ -26,6 +26,8 @@ std::string WhyNot(const Caps& caps) {
                 ": add it to GDN_ROCM_ARCHS");
 }
 
-Result<std::unique_ptr<Runtime>> Open(int index) { return OpenVendorDevice<HipApi>(index, WhyNot); }
+Result<std::unique_ptr<Runtime>> Open(int index, bool host_can_see_memory) {
+  return OpenVendorDevice<HipApi>(index, host_can_see_memory, WhyNot);
+}
 
 }  // namespace gdn::gpu::rocm
