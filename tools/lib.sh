@@ -14,6 +14,9 @@ PACKAGES_TEST_ALL=(clang clang-tidy clang-format libclang-rt-14-dev)
 # shellcheck disable=SC2034
 PACKAGES_TEST_NEON=(g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user libhwy-dev:arm64
   libgtest-dev:arm64 libgmock-dev:arm64 libpcre2-dev:arm64 libutf8proc-dev:arm64)
+# hipcc and what it compiles with, for the kernels of AMD's GPUs.
+# shellcheck disable=SC2034
+PACKAGES_TEST_ROCM=(hipcc libamdhip64-dev rocm-device-libs llvm-15)
 
 say() { printf '== %s\n' "$*"; }
 fail() {
@@ -61,6 +64,19 @@ need_packages() {
       apt-get install -y -q --no-install-recommends "${missing[@]}"; then
     fail "apt-get did not install the packages. By hand, as root: $by_hand"
   fi
+}
+
+# find_nvcc: the path of CUDA's compiler, which is used where it is found and never installed.
+find_nvcc() {
+  command -v nvcc && return
+  local path
+  for path in /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc /usr/lib/nvidia-cuda-toolkit/bin/nvcc; do
+    if [[ -x $path ]]; then
+      printf '%s\n' "$path"
+      return
+    fi
+  done
+  return 1
 }
 
 # max_jobs MIB: parallel jobs that take MIB of memory each: as many as there are cores and room for.

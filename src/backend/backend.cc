@@ -40,7 +40,7 @@ std::string UserCacheFolder() {
 Result<std::unique_ptr<Backend>> OpenBackend(const Device& device,
                                              [[maybe_unused]] const BackendOptions& options) {
   if (device.type == DeviceType::kCpu) return std::unique_ptr<Backend>(new CpuBackend());
-  GDN_IF_GPU(if (FamilyOf(device.type) == KernelFamily::kGpu) return OpenGpu(device);)
+  GDN_IF_GPU(if (FamilyOf(device.type) == KernelFamily::kGpu) return OpenGpu(device, options);)
   GDN_IF_VULKAN(if (device.type == DeviceType::kVulkan) return OpenVulkan(device.index, options);)
   return Unsupported(StrCat("this build has no backend for ", Name(device.type)));
 }

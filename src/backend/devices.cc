@@ -25,11 +25,51 @@ std::string CpuModelName() {
   return "CPU";
 }
 
-// Why this machine has no device but the CPU, where something stands in the way.
-Status GpuStatus() {
+// Why this machine has no Vulkan device, where something stands in the way.
+Status WhyNoVulkan() {
   Status status;
   GDN_IF_VULKAN(status = VulkanStatus();)
   return status;
+}
+
+// Why there is no device of a vendor's kernels.
+Status WhyNone(DeviceType type) {
+  Status status = NoGpuKernels(type);
+  GDN_IF_GPU(status = GpuDriverStatus(type);)
+  return status;
+}
+
+// "cuda" and "cuda:1" are.
+bool IsOfType(std::string_view spec, DeviceType type) {
+  const std::string_view name = Name(type);
+  return spec == name || (spec.starts_with(name) && spec.substr(name.size()).starts_with(':'));
+}
+
+std::string WhyNot(const DeviceInfo& info) {
+  return StrCat(info.name, " (", info.description, ") cannot be used: ", info.why_not);
+}
+
+// The first GPU that can be used, else the CPU; the log says what is in the way of a better one.
+Device ChooseAuto(const std::vector<DeviceInfo>& devices) {
+  const auto usable = [](const DeviceInfo& info) { return info.is_gpu && info.why_not.empty(); };
+  const auto chosen = std::ranges::find_if(devices, usable);
+  const bool found = chosen != devices.end();
+  const auto log = [&](LogLevel level, const std::string& why) {
+    Log(level, StrCat(why, "; running on ", found ? chosen->name : "the CPU"));
+  };
+  if (!found || chosen->device.type == DeviceType::kVulkan) {
+    for (const std::string& line : WhatIsMissing()) log(LogLevel::kWarning, line);
+  }
+  for (auto info = devices.begin(); info != chosen; ++info) {
+    if (info->is_gpu) log(LogLevel::kWarning, WhyNot(*info));
+  }
+  if (found) return chosen->device;
+  // Without a loader it is a machine that has no GPU: nothing to warn of.
+  if (const Status status = WhyNoVulkan(); !status.ok()) {
+    log(status.code() == StatusCode::kNotFound ? LogLevel::kInfo : LogLevel::kWarning,
+        status.message());
+  }
+  return devices.front().device;
 }
 
 }  // namespace
@@ -55,37 +95,36 @@ size_t AvailableMemoryBytes(const Device& device) {
   return 0;
 }
 
+std::vector<std::string> WhatIsMissing() {
+  std::vector<std::string> out;
+  GDN_IF_GPU(for (const DeviceType type
+                  : GpuTypesOfBuild()) {
+    const Status status = GpuDriverStatus(type);
+    if (!status.ok()) out.push_back(StrCat(Name(type), ": ", status.message()));
+  })
+  return out;
+}
+
 Result<Device> ChooseDevice(std::string_view spec) {
   if (spec == Name(DeviceType::kCpu)) return Device{};
   const std::vector<DeviceInfo> devices = ListDevices();
-  if (spec == "auto") {
-    for (const DeviceInfo& info : devices) {
-      if (info.is_gpu && info.why_not.empty()) return info.device;
-      if (info.is_gpu) {
-        Log(LogLevel::kWarning, StrCat(info.name, " (", info.description,
-                                       ") cannot be used: ", info.why_not, "; running on the CPU"));
-      }
-    }
-    // Without a loader it is a machine that has no GPU: nothing to warn of.
-    if (const Status status = GpuStatus(); !status.ok()) {
-      Log(status.code() == StatusCode::kNotFound ? LogLevel::kInfo : LogLevel::kWarning,
-          StrCat(status.message(), "; running on the CPU"));
-    }
-    return devices.front().device;
-  }
+  if (spec == "auto") return ChooseAuto(devices);
   std::string names;
   std::string why_not;
   for (const DeviceInfo& info : devices) {
-    const bool kind = spec == Name(info.device.type);
+    // An emulation is chosen by its whole name: its number says what it is.
+    const bool kind = info.is_gpu && spec == Name(info.device.type);
     if ((info.name == spec || kind) && info.why_not.empty()) return info.device;
     if (info.name == spec || kind) {
-      StrAppend(why_not, StrCat(why_not.empty() ? "" : "; ", info.name, " (", info.description,
-                                ") cannot be used: ", info.why_not));
+      StrAppend(why_not, StrCat(why_not.empty() ? "" : "; ", WhyNot(info)));
     }
     StrAppend(names, StrCat(", ", info.name));
   }
   if (!why_not.empty()) return Unsupported(why_not);
-  if (spec.starts_with(Name(DeviceType::kVulkan))) GDN_RETURN_IF_ERROR(GpuStatus());
+  for (const DeviceType type : {DeviceType::kCuda, DeviceType::kRocm}) {
+    if (IsOfType(spec, type)) GDN_RETURN_IF_ERROR(WhyNone(type));
+  }
+  if (spec.starts_with(Name(DeviceType::kVulkan))) GDN_RETURN_IF_ERROR(WhyNoVulkan());
   // "vulkan" is any of its kind.
   GDN_IF_VULKAN(if (devices.size() > 1) StrAppend(names, StrCat(", ", Name(DeviceType::kVulkan)));)
   return InvalidArgument(StrCat("device is ", Quoted(spec), ", want one of auto", names));

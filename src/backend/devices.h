@@ -25,10 +25,15 @@ struct DeviceInfo {
 // The CPU first. Those that cannot be used are among them.
 std::vector<DeviceInfo> ListDevices();
 
-// A name from ListDevices(); "vulkan" is the first of its kind that can be used; "auto" is the
-// first GPU that can be used, else the CPU, and says in the log why a GPU cannot be. Errors:
-// kInvalidArgument, naming what there is; kUnsupported, naming what the device lacks; those of
-// VulkanStatus() where there is no Vulkan device at all.
+// A line for each vendor whose kernels this build has and whose devices this machine has not:
+// "cuda: no NVIDIA driver; ...".
+std::vector<std::string> WhatIsMissing();
+
+// A name from ListDevices(); "cuda", "rocm", "vulkan" are the first of their kind that can be used;
+// "auto" is the first GPU that can be used, of CUDA before ROCm before Vulkan, else the CPU, and
+// says in the log why a GPU cannot be. Errors: kInvalidArgument, naming what there is;
+// kUnsupported, naming what the device lacks, or why there is no device of that kind at all; those
+// of VulkanStatus().
 Result<Device> ChooseDevice(std::string_view spec);
 
 // What a model may take there, in bytes; 0 where nobody says.

@@ -34,6 +34,7 @@ void AddDevicesCommand(CLI::App& app, int& /*exit_code*/) {
       std::printf("%s%s\n", info.why_not.empty() ? "" : "; cannot be used: ", info.why_not.c_str());
     }
     if (*json) std::printf("%s\n", rows.dump().c_str());
+    for (const std::string& line : WhatIsMissing()) std::fprintf(stderr, "%s\n", line.c_str());
   });
 }
 

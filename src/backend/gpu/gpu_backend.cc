@@ -27,8 +27,11 @@ Result<Storage> GpuBackend::Allocate(size_t bytes, const char* purpose) {
     return OutOfMemory(StrCat("no memory on ", runtime_->caps().name, " for ", purpose, ": ",
                               HumanBytes(bytes), " wanted: ", data.status().message()));
   }
-  stream_.FillZero(data.value(), bytes);
-  return Storage(*this, static_cast<std::byte*>(data.value()), bytes);
+  Storage out(*this, static_cast<std::byte*>(data.value()), bytes);
+  stream_.FillZero(out.data(), bytes);
+  // The host may write to it from now on.
+  if (host_can_see_memory_) GDN_RETURN_IF_ERROR(stream_.Finish());
+  return out;
 }
 
 // What is recorded may still use the block. Its error is what the next Finish returns.

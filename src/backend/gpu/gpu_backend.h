@@ -13,8 +13,12 @@ namespace gdn::gpu {
 
 class GpuBackend final : public Backend, private MemorySource {
  public:
-  GpuBackend(std::unique_ptr<Runtime> runtime, int index)
-      : runtime_(std::move(runtime)), index_(index), stream_(*runtime_) {}
+  // host_can_see_memory: as in BackendOptions; the runtime allocates such memory.
+  GpuBackend(std::unique_ptr<Runtime> runtime, int index, bool host_can_see_memory = false)
+      : runtime_(std::move(runtime)),
+        index_(index),
+        host_can_see_memory_(host_can_see_memory),
+        stream_(*runtime_) {}
   ~GpuBackend() override;
 
   Device device() const override { return {runtime_->type(), index_}; }
@@ -34,6 +38,7 @@ class GpuBackend final : public Backend, private MemorySource {
 
   std::unique_ptr<Runtime> runtime_;
   int index_;
+  bool host_can_see_memory_;
   Stream stream_;
   std::byte* staging_ = nullptr;  // of the host, for what crosses
 };

@@ -16,7 +16,7 @@ struct Vendor {
   DeviceType type;
   Result<std::vector<gpu::Caps>> (*list)();
   std::string (*why_not)(const gpu::Caps& caps);
-  Result<std::unique_ptr<gpu::Runtime>> (*open)(int index);
+  Result<std::unique_ptr<gpu::Runtime>> (*open)(int index, bool host_can_see_memory);
 };
 
 // Those that this build has kernels for.
@@ -49,8 +49,9 @@ std::vector<DeviceInfo> ListGpuDevices() {
   for (const Vendor& vendor : Vendors()) {
     const Result<std::vector<gpu::Caps>> devices = vendor.list();
     if (!devices.ok()) continue;
+    int index = 0;
     for (const gpu::Caps& caps : *devices) {
-      out.push_back(InfoOf({vendor.type, static_cast<int>(out.size())}, caps));
+      out.push_back(InfoOf({vendor.type, index++}, caps));
       out.back().is_gpu = true;
       out.back().why_not = vendor.why_not(caps);
     }
@@ -66,15 +67,20 @@ std::vector<DeviceInfo> ListGpuDevices() {
   return out;
 }
 
+std::vector<DeviceType> GpuTypesOfBuild() {
+  std::vector<DeviceType> out;
+  for (const Vendor& vendor : Vendors()) out.push_back(vendor.type);
+  return out;
+}
+
 Status GpuDriverStatus(DeviceType type) {
   for (const Vendor& vendor : Vendors()) {
     if (vendor.type == type) return vendor.list().status();
   }
-  return Unsupported(StrCat("this build has no kernels for ", Name(type),
-                            ": build it with cmake --preset ", Name(type)));
+  return NoGpuKernels(type);
 }
 
-Result<std::unique_ptr<Backend>> OpenGpu(const Device& device) {
+Result<std::unique_ptr<Backend>> OpenGpu(const Device& device, const BackendOptions& options) {
   std::unique_ptr<gpu::Runtime> runtime;
   if (device.type == DeviceType::kEmu) {
     if (std::ranges::find(kEmulatedWarps, device.index) == std::end(kEmulatedWarps)) {
@@ -84,11 +90,12 @@ Result<std::unique_ptr<Backend>> OpenGpu(const Device& device) {
   } else {
     for (const Vendor& vendor : Vendors()) {
       if (vendor.type != device.type) continue;
-      GDN_ASSIGN_OR_RETURN(runtime, vendor.open(device.index));
+      GDN_ASSIGN_OR_RETURN(runtime, vendor.open(device.index, options.host_can_see_memory));
     }
     if (runtime == nullptr) return GpuDriverStatus(device.type);
   }
-  return std::unique_ptr<Backend>(new gpu::GpuBackend(std::move(runtime), device.index));
+  return std::unique_ptr<Backend>(
+      new gpu::GpuBackend(std::move(runtime), device.index, options.host_can_see_memory));
 }
 
 }  // namespace gdn

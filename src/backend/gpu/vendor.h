@@ -15,13 +15,15 @@ namespace cuda {
 Result<std::vector<Caps>> ListDevices();
 // What a device lacks; "" where it can be used.
 std::string WhyNot(const Caps& caps);
-Result<std::unique_ptr<Runtime>> Open(int index);
+// host_can_see_memory: the host reads and writes what Allocate gives, between Wait and the next
+// work.
+Result<std::unique_ptr<Runtime>> Open(int index, bool host_can_see_memory);
 }  // namespace cuda
 
 namespace rocm {
 Result<std::vector<Caps>> ListDevices();
 std::string WhyNot(const Caps& caps);
-Result<std::unique_ptr<Runtime>> Open(int index);
+Result<std::unique_ptr<Runtime>> Open(int index, bool host_can_see_memory);
 }  // namespace rocm
 
 }  // namespace gdn::gpu
