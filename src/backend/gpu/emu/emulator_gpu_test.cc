@@ -213,7 +213,8 @@ TEST(Emulator, NamesDivergentBarriersAndDeadlocks) {
   std::vector<float> out(6 * kThreads);
   EXPECT_TRUE(RunKernel<Barriers>({out.data(), 0}).ok());
   const std::string divergent(RunKernel<Barriers>({out.data(), 1}).message());
-  EXPECT_THAT(divergent, HasSubstr("barrier of the block: others of it wait at emulator_gpu_test.cc:"));
+  EXPECT_THAT(divergent,
+              HasSubstr("barrier of the block: others of it wait at emulator_gpu_test.cc:"));
   const std::string deadlock(RunKernel<Barriers>({out.data(), 2}).message());
   EXPECT_THAT(deadlock, HasSubstr("deadlock: thread 0 waits at emulator_gpu_test.cc:"));
   EXPECT_THAT(deadlock, HasSubstr("thread 1 waits at emulator_gpu_test.cc:"));
