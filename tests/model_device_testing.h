@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole model on a Vulkan device against the CPU: near each other, equal in what they choose, and
-// on the device as independent of slices, batch mates and slots as on the CPU.
+// A whole model on a device (TestDevice) against the CPU: near each other, equal in what they
+// choose, and on the device as independent of slices, batch mates and slots as on the CPU.
+#pragma once
+
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <cmath>
 #include <string>
 
 #include "model_testing.h"
-#include "ops/common/testing/vulkan_testing.h"
+#include "ops/common/testing/device_testing.h"
 #include "tensor/dtype_testing.h"
 #include "tokenizer/tokenizer.h"
 
@@ -22,7 +23,7 @@ constexpr SequenceForm kDecode = SequenceForm::kDecode;
 constexpr int64_t kPrompt = 190;
 constexpr int64_t kDecoded = 10;
 
-class DevicesVulkan : public testing::Test {
+class DeviceModel : public testing::Test {
  protected:
   std::unique_ptr<Model> Load(const Device& device, bool round_logits = true,
                               PrefillMode mode = PrefillMode::kAuto) {
@@ -80,11 +81,11 @@ double StepsApart(std::span<const float> logits) {
   return (first - second) / std::ldexp(1.0, std::ilogb(first) - 7);
 }
 
-TEST_F(DevicesVulkan, LogitsBeforeRoundingAreNearTheCpus) {
+TEST_F(DeviceModel, LogitsBeforeRoundingAreNearTheCpus) {
   const std::vector<int32_t> tokens = Prompt(kPrompt + kDecoded);
   for (const PrefillMode mode : {PrefillMode::kChunk, PrefillMode::kRecurrent}) {
     const TestLogits want = Logits({}, mode, tokens);
-    const TestLogits got = Logits(VulkanTestDevice::Get().device(), mode, tokens);
+    const TestLogits got = Logits(TestDevice::Get().device(), mode, tokens);
     ASSERT_EQ(want.rows(), kPrompt + kDecoded);
     ASSERT_EQ(got.rows(), want.rows());
     const size_t split = want.values.size() / (kPrompt + kDecoded) * kPrompt;
@@ -101,25 +102,11 @@ TEST_F(DevicesVulkan, LogitsBeforeRoundingAreNearTheCpus) {
   }
 }
 
-// Every device does the same additions in the same order. lavapipe rounds as IEEE 754 does but has
-// no fused multiply-add, and neither has the SSE4 target.
-TEST_F(DevicesVulkan, LogitsBeforeRoundingHaveTheBitsOfACpuWithoutFma) {
-  if ((hwy::SupportedTargets() & HWY_SSE4) == 0) GTEST_SKIP() << "this CPU has no SSE4";
-  if (!VulkanTestDevice::Get().stream().caps().is_cpu) GTEST_SKIP() << "this is not lavapipe";
-  const std::vector<int32_t> tokens = Prompt(kPrompt + kDecoded);
-  const TestLogits got = Logits(VulkanTestDevice::Get().device(), PrefillMode::kChunk, tokens);
-  hwy::SetSupportedTargetsForTest(HWY_SSE4);
-  const TestLogits want = Logits({}, PrefillMode::kChunk, tokens);
-  hwy::SetSupportedTargetsForTest(0);
-  ASSERT_EQ(want.rows(), kPrompt + kDecoded);
-  EXPECT_EQ(got.values, want.values);
-}
-
 // Both go on with the CPU's choice, so that one near tie does not hide what follows.
-TEST_F(DevicesVulkan, GreedyTokensAreTheCpusButForNearTies) {
+TEST_F(DeviceModel, GreedyTokensAreTheCpusButForNearTies) {
   const auto cpu = Load({});
-  const auto vulkan = Load(VulkanTestDevice::Get().device());
-  ASSERT_TRUE(cpu != nullptr && vulkan != nullptr);
+  const auto device = Load(TestDevice::Get().device());
+  ASSERT_TRUE(cpu != nullptr && device != nullptr);
   TestSequence a = MakeTestSequence(kLimits, 0, Prompt(40));
   TestSequence b = a;
   constexpr int kSteps = 100;
@@ -127,7 +114,7 @@ TEST_F(DevicesVulkan, GreedyTokensAreTheCpusButForNearTies) {
   for (int step = 0; step < kSteps; ++step) {
     const SequenceForm form = step == 0 ? SequenceForm::kPrefill : kDecode;
     RunStep(*cpu, {{&a, step == 0 ? 40 : 1, form}});
-    RunStep(*vulkan, {{&b, step == 0 ? 40 : 1, form}});
+    RunStep(*device, {{&b, step == 0 ? 40 : 1, form}});
     const auto want = a.logits.row(a.logits.rows() - 1);
     const auto got = b.logits.row(b.logits.rows() - 1);
     if (ArgMax(got) != ArgMax(want)) {
@@ -141,8 +128,8 @@ TEST_F(DevicesVulkan, GreedyTokensAreTheCpusButForNearTies) {
   EXPECT_LT(near_ties, kSteps / 20);
 }
 
-TEST_F(DevicesVulkan, SlicesAndBatchMatesChangeNoBit) {
-  const auto model = Load(VulkanTestDevice::Get().device());
+TEST_F(DeviceModel, SlicesAndBatchMatesChangeNoBit) {
+  const auto model = Load(TestDevice::Get().device());
   ASSERT_NE(model, nullptr);
   const std::vector<int32_t> tokens = Prompt(150);
   TestSequence alone = MakeTestSequence(kLimits, 0, tokens);
@@ -163,8 +150,8 @@ TEST_F(DevicesVulkan, SlicesAndBatchMatesChangeNoBit) {
   EXPECT_EQ(same.logits.values, alone.logits.values);
 }
 
-TEST_F(DevicesVulkan, StatesCanBeCopiedSavedAndRestored) {
-  const auto model = Load(VulkanTestDevice::Get().device());
+TEST_F(DeviceModel, StatesCanBeCopiedSavedAndRestored) {
+  const auto model = Load(TestDevice::Get().device());
   ASSERT_NE(model, nullptr);
   const std::vector<int32_t> tokens = Prompt(150);
   TestSequence whole = MakeTestSequence(kLimits, 0, tokens);
