@@ -113,11 +113,17 @@ const char* StoreVulkanId(const KvCacheStoreArgs& args) {
   return SizeOf(args.k.dtype) == 2 ? "kv_cache_store_b16__vulkan" : "kv_cache_store_b32__vulkan";
 }
 
+const char* StoreGpuId(const KvCacheStoreArgs& args) {
+  return SizeOf(args.k.dtype) == 2 ? "kv_cache_store_b16__gpu" : "kv_cache_store_b32__gpu";
+}
+
 constexpr Impl<KvCacheStoreArgs> kStoreTable[] = {
     {StoreCpuId, KernelFamily::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreCpu},
     {StoreRefId, KernelFamily::kCpu, Supports<KvCacheStoreArgs>, KvCacheStoreRef},
     {StoreVulkanId, KernelFamily::kVulkan, Supports<KvCacheStoreArgs>,
      IfBuilt(GDN_IF_VULKAN(KvCacheStoreVulkan))},
+    {StoreGpuId, KernelFamily::kGpu, Supports<KvCacheStoreArgs>,
+     IfBuilt(GDN_IF_GPU(KvCacheStoreGpu))},
 };
 
 const char* CpuId(const AttentionArgs& args) {
@@ -139,11 +145,18 @@ const char* VulkanId(const AttentionArgs& args) {
   return kIds.Of(args.q.dtype);
 }
 
+const char* GpuId(const AttentionArgs& args) {
+  static constexpr FloatKernelIds kIds = {"attention_paged_f32__gpu", "attention_paged_f16__gpu",
+                                          "attention_paged_bf16__gpu"};
+  return kIds.Of(args.q.dtype);
+}
+
 constexpr Impl<AttentionArgs> kAttentionTable[] = {
     {CpuId, KernelFamily::kCpu, Supports<AttentionArgs>, AttentionCpu},
     {RefId, KernelFamily::kCpu, Supports<AttentionArgs>, AttentionRef},
     {VulkanId, KernelFamily::kVulkan, Supports<AttentionArgs>,
      IfBuilt(GDN_IF_VULKAN(AttentionVulkan))},
+    {GpuId, KernelFamily::kGpu, Supports<AttentionArgs>, IfBuilt(GDN_IF_GPU(AttentionGpu))},
 };
 
 }  // namespace

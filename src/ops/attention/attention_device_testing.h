@@ -96,9 +96,14 @@ class Paged {
   }
   // The last token of one sequence, alone.
   void AttendLast(const ExecContext& ctx, size_t seq, const Tensor& out) {
-    AttentionArgs args;
     const int64_t token = cu_seqlens_[seq + 1] - 1;
-    args.q = Heads(View(ctx, 2), 1, dims_.num_heads, 3).Slice(token, 1);
+    Attend(ctx, seq, token, token, out.Slice(token, 1));
+  }
+  // A token of that sequence, alone, with the query of q_token.
+  void Attend(const ExecContext& ctx, size_t seq, int64_t token, int64_t q_token,
+              const Tensor& out) {
+    AttentionArgs args;
+    args.q = Heads(View(ctx, 2), 1, dims_.num_heads, 3).Slice(q_token, 1);
     args.cache = Cache(ctx);
     const std::vector<int32_t> cu_seqlens = {0, 1};
     args.index = {std::span(positions_).subspan(static_cast<size_t>(token), 1), cu_seqlens,
@@ -106,7 +111,7 @@ class Paged {
                                             static_cast<size_t>(max_blocks_)),
                   max_blocks_};
     args.scale = Scale();
-    args.out = out.Slice(token, 1).SplitLast(dims_.num_heads, dims_.head_dim);
+    args.out = out.SplitLast(dims_.num_heads, dims_.head_dim);
     const Status status = Attention(ctx, args);
     ASSERT_TRUE(status.ok()) << status.message();
   }
@@ -116,7 +121,7 @@ class Paged {
 
  private:
   Tensor View(const ExecContext& ctx, size_t which) {
-    if (ctx.device.type == DeviceType::kDevice) return device_[which]->view();
+    if (ctx.device.type != DeviceType::kCpu) return device_[which]->view();
     TestRows* const rows[] = {k_.get(), v_.get(), q_.get(), k_cache_.get(), v_cache_.get()};
     return rows[which]->view();
   }
@@ -188,6 +193,27 @@ TEST_P(AttentionDeviceCases, IsWithinARoundingOfTheReference) {
   EXPECT_LE(difference.differ, dtype == DType::kF32 ? count : count / 50 + 1);
 }
 
+// Up to a chunk of keys the sums are those of the CPU's kernel.
+TEST_P(AttentionDeviceCases, HasTheBitsOfTheCpuWhereItsArithmeticHas) {
+  if (!TestDevice::HasReferenceBits()) return;
+  const auto& [dtype, dims] = GetParam();
+  Paged paged(dtype, dims, {1, 64, 0, 65, 130, 200});
+  const ExecContext device = TestDevice::Context();
+  TestContext context;
+  ExecContext cpu = context();
+  std::vector<std::byte> scratch(AttentionScratchBytes(dims.num_heads, dims.head_dim, 1));
+  cpu.scratch = Scratch(scratch);
+  paged.Store(device);
+  paged.Store(cpu);
+  TestRows got = paged.NewOut();
+  DeviceRows got_device(got);
+  TestRows want = got;
+  paged.AttendAll(device, got_device.view());
+  got_device.Fetch();
+  paged.AttendAll(cpu, want.view());
+  EXPECT_EQ(got.bytes(), want.bytes());
+}
+
 // Chunks of keys, alone and in order, in one workgroup and in many, with and without other
 // sequences.
 TEST_P(AttentionDeviceCases, GivesARowTheSameBitsHoweverItIsComputed) {
@@ -208,15 +234,14 @@ TEST_P(AttentionDeviceCases, GivesARowTheSameBitsHoweverItIsComputed) {
     TestRows last = paged.NewOut();
     DeviceRows last_device(last);
     if (with_scratch) device.scratch = Scratch({scratch->data(), scratch->size_bytes()});
-    const int64_t before = TestDevice::Get().stream().counts().dispatches;
+    const int64_t before = TestDevice::Get().work().dispatches;
     for (size_t seq = 0; seq < lengths.size(); ++seq) {
       paged.AttendLast(device, seq, last_device.view());
     }
     // Those of several chunks are split and joined.
     const auto num_seqs = static_cast<int64_t>(lengths.size());
     const int64_t split = std::ranges::count_if(lengths, [](int32_t n) { return n > 256; });
-    EXPECT_EQ(TestDevice::Get().stream().counts().dispatches - before,
-              num_seqs + (with_scratch ? split : 0));
+    EXPECT_EQ(TestDevice::Get().work().dispatches - before, num_seqs + (with_scratch ? split : 0));
     last_device.Fetch();
     int64_t token = -1;
     for (const int32_t length : lengths) {

@@ -19,9 +19,11 @@ inline int64_t KvOffset(const KvCacheView& cache, const PagedIndex& index, int64
 void KvCacheStoreRef(const ExecContext& ctx, const KvCacheStoreArgs& args);
 void KvCacheStoreCpu(const ExecContext& ctx, const KvCacheStoreArgs& args);
 void KvCacheStoreVulkan(const ExecContext& ctx, const KvCacheStoreArgs& args);
+void KvCacheStoreGpu(const ExecContext& ctx, const KvCacheStoreArgs& args);
 
 void AttentionRef(const ExecContext& ctx, const AttentionArgs& args);
 void AttentionCpu(const ExecContext& ctx, const AttentionArgs& args);
 void AttentionVulkan(const ExecContext& ctx, const AttentionArgs& args);
+void AttentionGpu(const ExecContext& ctx, const AttentionArgs& args);
 
 }  // namespace gdn

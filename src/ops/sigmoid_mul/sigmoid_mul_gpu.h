@@ -11,6 +11,7 @@ struct SigmoidMulParams {
   MutableRows out;
   uint64_t num_rows = 0;
   uint32_t n = 0;
+  uint32_t unused = 0;  // no padding: parameters are compared by their bytes
 };
 
 }  // namespace gdn::gpu
