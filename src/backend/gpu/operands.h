@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors and sequences as kernels see them: members of their parameters, on the host and there.
+// These have no padding: steps are compared by the bytes of their launches' parameters.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct Sequences {
   const int32_t* state_slots = nullptr;        // [N]; <= 0: null
   const uint8_t* has_initial_state = nullptr;  // [N]
   uint32_t count = 0;                          // N
+  uint32_t unused = 0;
 };
 
 }  // namespace gdn::gpu

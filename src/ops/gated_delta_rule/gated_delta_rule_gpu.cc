@@ -34,8 +34,8 @@ gpu::GatedDeltaRuleParams ParamsOf(gpu::Stream& stream, const GatedDeltaRuleArgs
           .k_dim = static_cast<uint32_t>(args.k.dim(2)),
           .v_dim = static_cast<uint32_t>(args.v.dim(2)),
           .scale = args.scale,
-          .has_wide_keys = args.k.dtype == DType::kF32,
-          .has_wide_state = args.state.dtype == DType::kF32};
+          .has_wide_keys = args.k.dtype == DType::kF32 ? 1U : 0U,
+          .has_wide_state = args.state.dtype == DType::kF32 ? 1U : 0U};
 }
 
 // Instances of kernels for keys of up to 64, 128 and 256 elements.
@@ -104,8 +104,9 @@ void RunChunkGpu(const ExecContext& ctx, const GatedDeltaRuleArgs& args) {
   const int64_t most = ChunksOfAPass(ctx, bytes, heads);
   gpu::Stream& stream = gpu::StreamOf(ctx);
   gpu::GatedDeltaRuleParams params = ParamsOf(stream, args);
-  params.is_tf32 = args.v.dtype != DType::kF32 && args.kkt_operand == KktOperand::kTf32;
-  params.has_pairs = HasPairs(args);
+  const bool is_tf32 = args.v.dtype != DType::kF32 && args.kkt_operand == KktOperand::kTf32;
+  params.is_tf32 = is_tf32 ? 1 : 0;
+  params.has_pairs = HasPairs(args) ? 1 : 0;
   DivideScratch(ctx.scratch.Take(DeviceScratchBytes(bytes, heads, most)), bytes,
                 static_cast<size_t>(heads * most), params);
   const int64_t num_chunks = gpu::CountSegments(args.cu_seqlens, kChunkSize);

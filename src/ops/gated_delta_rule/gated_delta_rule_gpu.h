@@ -22,15 +22,16 @@ struct GatedDeltaRuleParams {
   float scale = 0;
 
   // Recurrence alone.
-  bool has_wide_keys = false;   // q and k are f32
-  bool has_wide_state = false;  // the state is
+  uint32_t has_wide_keys = 0;   // q and k are f32
+  uint32_t has_wide_state = 0;  // the state is
 
   // Chunk form alone: chunks [first_chunk, first_chunk + num_chunks) of the batch are in scratch,
   // each with 64 rows, zero behind its last token.
-  bool is_tf32 = false;
-  bool has_pairs = false;  // elements 2 i, 2 i + 1 of q, k, v, w, u and h are one aligned dword
+  uint32_t is_tf32 = 0;
+  uint32_t has_pairs = 0;  // elements 2 i, 2 i + 1 of q, k, v, w, u and h are one aligned dword
   uint32_t first_chunk = 0;
   uint32_t num_chunks = 0;
+  uint32_t unused = 0;
   float* cum = nullptr;  // [chunks, HV, 64]
   void* w = nullptr;     // [chunks, HV, 64, K] D
   void* u = nullptr;     // [chunks, HV, 64, V] D, then v'

@@ -22,13 +22,13 @@ GDN_DEVICE void MultiplyKeys(const GdrParams& p, const GlobalRows<T>& keys,
                              const SharedArray<float>& beta, const SharedArray<float>& k_beta,
                              const SharedArray<T>& k, Tile (&sums)[kTilesOfAWarp]) {
   for (uint32_t first = 0; first < p.k_dim; first += kChunk) {
-    FillRows<kChunk, kThreads>(k, keys, first, p.has_pairs);
+    FillRows<kChunk, kThreads>(k, keys, first, p.has_pairs != 0);
     Barrier();
     for (uint32_t at = ThreadIndex(); at < kChunk * kChunk; at += kThreads) {
       const uint32_t i = at / kChunk;
       const uint32_t m = at % kChunk;
       const float product = ToF32(static_cast<T>(k[i * kPitch + m])) * beta[i];
-      k_beta[i * kPitch + m] = p.is_tf32 ? TruncateToTf32(product) : product;
+      k_beta[i * kPitch + m] = p.is_tf32 != 0 ? TruncateToTf32(product) : product;
     }
     Barrier();
     const uint32_t depth = p.k_dim - first < kChunk ? p.k_dim - first : kChunk;
@@ -40,7 +40,7 @@ GDN_DEVICE void MultiplyKeys(const GdrParams& p, const GlobalRows<T>& keys,
       for (uint32_t m = 0; m < depth; m += kTile) {
         const SharedRows<float> left = {k_beta + (row * kPitch + m), kPitch};
         const SharedRows<T> right = {k + (column * kPitch + m), kPitch};
-        if (p.is_tf32) {
+        if (p.is_tf32 != 0) {
           Tf32Products<T>::Add(sums[n], left, right);
         } else {
           MultiplyAddF32<T>(sums[n], left, right);

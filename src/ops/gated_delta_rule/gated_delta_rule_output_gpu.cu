@@ -50,8 +50,8 @@ GDN_DEVICE void MultiplyQueries(const GdrParams& p, const GlobalRows<T>& queries
                                 Tile (&scores)[kTilesOfAWarp], Output<T>& out) {
   for (uint32_t first = 0; first < p.k_dim; first += kChunk) {
     const uint32_t depth = p.k_dim - first < kChunk ? p.k_dim - first : kChunk;
-    FillRows<kChunk, kThreads>(q, queries, first, p.has_pairs);
-    FillRows<kChunk, kThreads>(other, keys, first, p.has_pairs);
+    FillRows<kChunk, kThreads>(q, queries, first, p.has_pairs != 0);
+    FillRows<kChunk, kThreads>(other, keys, first, p.has_pairs != 0);
     Barrier();
     GDN_UNROLL for (uint32_t n = 0; n < kTilesOfAWarp; ++n) {
       const uint32_t number = n * kWarps + WarpIndex();
@@ -64,7 +64,7 @@ GDN_DEVICE void MultiplyQueries(const GdrParams& p, const GlobalRows<T>& queries
       }
     }
     Barrier();
-    FillRows<Output<T>::kColumns, kThreads>(other, states, first, p.has_pairs);
+    FillRows<Output<T>::kColumns, kThreads>(other, states, first, p.has_pairs != 0);
     Barrier();
     for (uint32_t m = 0; m < depth; m += kTile) {
       GDN_UNROLL for (uint32_t n = 0; n < Output<T>::kTiles; ++n) {

@@ -28,15 +28,15 @@ struct StateRow {
       const uint32_t d = lane + 16 * e;
       s[e] = 0;
       if (!is_there || d >= p.k_dim) continue;
-      s[e] = p.has_wide_state ? static_cast<const float*>(p.state)[at + d]
-                              : ToF32(static_cast<const T*>(p.state)[at + d]);
+      s[e] = p.has_wide_state != 0 ? static_cast<const float*>(p.state)[at + d]
+                                   : ToF32(static_cast<const T*>(p.state)[at + d]);
     }
   }
   GDN_DEVICE void Store(const GdrParams& p, int64_t at, uint32_t lane) const {
     GDN_UNROLL for (uint32_t e = 0; e < kPerLane; ++e) {
       const uint32_t d = lane + 16 * e;
       if (d >= p.k_dim) continue;
-      if (p.has_wide_state) {
+      if (p.has_wide_state != 0) {
         static_cast<float*>(p.state)[at + d] = s[e];
       } else {
         static_cast<T*>(p.state)[at + d] = FromF32<T>(s[e]);
@@ -52,7 +52,7 @@ struct StateRow {
     float read = 0;
     GDN_UNROLL for (uint32_t e = 0; e < kPerLane; ++e) {
       const uint32_t d = lane + 16 * e;
-      key[e] = d < p.k_dim ? KeyElement<T>(p.k, p.has_wide_keys, token, key_head, d) : 0.0F;
+      key[e] = d < p.k_dim ? KeyElement<T>(p.k, p.has_wide_keys != 0, token, key_head, d) : 0.0F;
       s[e] *= decay;
       read = Fma(key[e], s[e], read);
     }
@@ -62,7 +62,8 @@ struct StateRow {
       const uint32_t d = lane + 16 * e;
       s[e] = Fma(delta, key[e], s[e]);
       const float query =
-          d < p.k_dim ? KeyElement<T>(p.q, p.has_wide_keys, token, key_head, d) * p.scale : 0.0F;
+          d < p.k_dim ? KeyElement<T>(p.q, p.has_wide_keys != 0, token, key_head, d) * p.scale
+                      : 0.0F;
       o = Fma(query, s[e], o);
     }
     return SumOfSixteen(o);

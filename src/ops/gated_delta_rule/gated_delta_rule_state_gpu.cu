@@ -55,7 +55,7 @@ GDN_DEVICE void NewValues(const GdrParams& p, uint32_t here, const Segment& chun
     sums[i / kRowTiles][i % kRowTiles] = ZeroTile();
   }
   for (uint32_t first = 0; first < p.k_dim; first += kChunk) {
-    FillRows<kChunk, kThreads>(tile, w, first, p.has_pairs);
+    FillRows<kChunk, kThreads>(tile, w, first, p.has_pairs != 0);
     Barrier();
     const uint32_t depth = p.k_dim - first < kChunk ? p.k_dim - first : kChunk;
     for (uint32_t m = 0; m < depth; m += kTile) {

@@ -23,17 +23,18 @@ void Run(const ExecContext& ctx, const ConstTensor& x, const Weight& weight, con
   const DType dtype = weight.dtype();
   const bool has_pairs =
       SizeOf(x.dtype) == 2 && x.stride(0) % 2 == 0 && reinterpret_cast<uintptr_t>(x.data) % 4 == 0;
-  const gpu::LinearParams params = {.x = gpu::RowsOf(x),
-                                    .weight = weight.data(),
-                                    .up = up == nullptr ? nullptr : up->data(),
-                                    .out = gpu::RowsOf(out),
-                                    .num_rows = static_cast<uint32_t>(num_rows),
-                                    .num_outputs = static_cast<uint32_t>(weight.rows()),
-                                    .num_inputs = static_cast<uint32_t>(x.dim(1)),
-                                    .slice_k = static_cast<uint32_t>(SliceCols(x.dim(1))),
-                                    .is_row_major = weight.layout() == WeightLayout::kRowMajor,
-                                    .x_has_pairs = has_pairs,
-                                    .form = form};
+  const gpu::LinearParams params = {
+      .x = gpu::RowsOf(x),
+      .weight = weight.data(),
+      .up = up == nullptr ? nullptr : up->data(),
+      .out = gpu::RowsOf(out),
+      .num_rows = static_cast<uint32_t>(num_rows),
+      .num_outputs = static_cast<uint32_t>(weight.rows()),
+      .num_inputs = static_cast<uint32_t>(x.dim(1)),
+      .slice_k = static_cast<uint32_t>(SliceCols(x.dim(1))),
+      .is_row_major = weight.layout() == WeightLayout::kRowMajor ? 1U : 0U,
+      .x_has_pairs = has_pairs ? 1U : 0U,
+      .form = form};
   const bool is_gated = up != nullptr;
   const bool is_few = num_rows <= kFewRows;
   const int64_t height = is_few ? gpu::kLinearFewRows : gpu::kLinearTileRows;

@@ -40,7 +40,8 @@ struct InputRows {
     const uint32_t k = first_k + m;
     if (k >= p.num_inputs) return 0;
     const T* row = RowAt<T>(p.x, Min(first_row + i, p.num_rows - 1));
-    if (p.x_has_pairs && k + 1 < p.num_inputs) return *reinterpret_cast<const uint32_t*>(row + k);
+    if (p.x_has_pairs != 0 && k + 1 < p.num_inputs)
+      return *reinterpret_cast<const uint32_t*>(row + k);
     return PairOf(row + k, k + 1 < p.num_inputs);
   }
   GDN_DEVICE float Element(uint32_t i, uint32_t m) const {
@@ -71,13 +72,13 @@ struct WeightRows {
   GDN_DEVICE uint32_t Pair(uint32_t j, uint32_t m) const {
     const uint32_t k = first_k + m;
     if (k >= p.num_inputs) return 0;
-    if (p.is_row_major) return PairOf(RowElement(first_n + j, k), k + 1 < p.num_inputs);
+    if (p.is_row_major != 0) return PairOf(RowElement(first_n + j, k), k + 1 < p.num_inputs);
     return *PanelDword(first_n + j, k);
   }
   GDN_DEVICE float Element(uint32_t j, uint32_t m) const {
     const uint32_t k = first_k + m;
     if (k >= p.num_inputs) return 0;
-    if (p.is_row_major) return ToF32(*RowElement(first_n + j, k));
+    if (p.is_row_major != 0) return ToF32(*RowElement(first_n + j, k));
     const uint32_t dword = *PanelDword(first_n + j, k);
     if constexpr (sizeof(T) == 4) {
       return FloatOf(dword);

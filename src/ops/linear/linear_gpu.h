@@ -18,9 +18,10 @@ struct LinearParams {
   uint32_t num_outputs = 0;
   uint32_t num_inputs = 0;
   uint32_t slice_k = 0;  // of k, that one accumulator sums
-  bool is_row_major = false;
-  bool x_has_pairs = false;  // elements 2 i and 2 i + 1 of x are one aligned dword
+  uint32_t is_row_major = 0;
+  uint32_t x_has_pairs = 0;  // elements 2 i and 2 i + 1 of x are one aligned dword
   LinearOut form = LinearOut::kElements;
+  uint32_t unused = 0;
 };
 
 constexpr uint32_t kLinearPanel = 32;  // outputs, side by side in a packed weight

@@ -16,7 +16,7 @@ void SiluAndMulGpu(const ExecContext& ctx, const SiluAndMulArgs& args) {
                                         .up = gpu::RowsOf(args.up),
                                         .out = gpu::RowsOf(args.out),
                                         .num_rows = static_cast<uint64_t>(num_rows),
-                                        .n = static_cast<uint32_t>(n)};
+                                        .n = static_cast<uint64_t>(n)};
   gpu::StreamOf(ctx).Launch(gpu::kernels::silu_and_mul, gpu::DTypeInstance(args.gate.dtype),
                             gpu::ElementGrid(num_rows * n), gpu::kBlockThreads, 0, params);
 }

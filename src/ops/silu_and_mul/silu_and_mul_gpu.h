@@ -10,7 +10,7 @@ struct SiluAndMulParams {
   Rows gate, up;
   MutableRows out;
   uint64_t num_rows = 0;
-  uint32_t n = 0;
+  uint64_t n = 0;
 };
 
 }  // namespace gdn::gpu

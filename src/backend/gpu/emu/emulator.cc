@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -275,7 +276,9 @@ void WarpBarrier(std::source_location where) {
   block->Wait(block->current->warp->barrier, where, "barrier of the warp");
 }
 
-Exchange::Exchange(const void* data, uint32_t bytes, std::source_location where) : where_(where) {
+Exchange::Exchange(const void* data, uint32_t bytes, std::source_location where,
+                   void (*together)(std::byte* slots))
+    : where_(where) {
   static_assert(sizeof(uint64_t) * 8 == kMaxWarp);
   Block& own = *block;
   Warp& warp = *own.current->warp;
@@ -285,7 +288,14 @@ Exchange::Exchange(const void* data, uint32_t bytes, std::source_location where)
   std::memcpy(&warp.slots[half_][size_t{lane} * kExchangeBytes], data, bytes);
   if (warp.exchange.arrived == 0) warp.given[half_] = 0;
   warp.given[half_] |= uint64_t{1} << lane;
+  if (together != nullptr && warp.exchange.arrived + 1 == own.options->warp_size) {
+    together(warp.slots[half_].data());
+  }
   own.Wait(warp.exchange, where, "exchange of the warp");
+  const auto num_given = static_cast<uint32_t>(std::popcount(warp.given[half_]));
+  if (together != nullptr && num_given < own.options->warp_size) {
+    Fail("lanes of the warp have ended", num_given, own.options->warp_size, where);
+  }
 }
 
 const void* Exchange::Of(uint32_t lane) const {

@@ -48,12 +48,15 @@ uint32_t BlockThreads();
 void Barrier(std::source_location where);
 void WarpBarrier(std::source_location where);
 
-// The bytes that this thread gives, and those of all threads of its warp: slots(lane) until the
+// The bytes that this thread gives, and those of all threads of its warp: each's until the
 // next exchange but one. At most kExchangeBytes.
 inline constexpr uint32_t kExchangeBytes = 64;
 class Exchange {
  public:
-  Exchange(const void* data, uint32_t bytes, std::source_location where);
+  // With together: once all have given theirs, one of them makes of the slots of all lanes, each
+  // kExchangeBytes, what Of then returns.
+  Exchange(const void* data, uint32_t bytes, std::source_location where,
+           void (*together)(std::byte* slots) = nullptr);
   // Of lane, which must be one of the warp that takes part.
   const void* Of(uint32_t lane) const;
 
