@@ -81,8 +81,9 @@ std::vector<DeviceInfo> ListDevices() {
                                   .memory_bytes = TotalMemoryBytes()}};
   GDN_IF_GPU(for (DeviceInfo& info : ListGpuDevices()) out.push_back(std::move(info));)
   GDN_IF_VULKAN(for (DeviceInfo& info : ListVulkanDevices()) out.push_back(std::move(info));)
-  std::ranges::stable_partition(
-      out, [](const DeviceInfo& info) { return info.device.type != DeviceType::kEmu; });
+  std::stable_partition(out.begin(), out.end(), [](const DeviceInfo& info) {
+    return info.device.type != DeviceType::kEmu;
+  });
   return out;
 }
 
