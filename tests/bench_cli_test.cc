@@ -146,6 +146,16 @@ TEST_F(Cli, BenchOpChecksThenMeasures) {
   }
 }
 
+TEST_F(Cli, BenchOpMeasuresOnADevice) {
+  const std::string op = "bench-op silu_and_mul --tokens 3 --intermediate 40 -r 1 --json --device ";
+  const Outcome outcome = Gdn(op + "emu:32");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json row = Json::parse(outcome.out).at(0);
+  EXPECT_EQ(row["device"], "emu:32");
+  EXPECT_EQ(row["kernel"], "silu_and_mul_bf16__gpu");
+  ExpectPositive(row, {"ms", "gbytes", "pct_copy", "copy_gbytes"});
+}
+
 TEST_F(Cli, BenchOpForcesAKernelAndPrintsTables) {
   const std::string op = "bench-op linear --rows 3 --cols 200 --outs 400 -r 1" + kQuick;
   const Outcome md = Gdn(op + "--impl ref");

@@ -81,6 +81,9 @@ std::vector<DeviceInfo> ListDevices() {
                                   .memory_bytes = TotalMemoryBytes()}};
   GDN_IF_GPU(for (DeviceInfo& info : ListGpuDevices()) out.push_back(std::move(info));)
   GDN_IF_VULKAN(for (DeviceInfo& info : ListVulkanDevices()) out.push_back(std::move(info));)
+  std::stable_partition(out.begin(), out.end(), [](const DeviceInfo& info) {
+    return info.device.type != DeviceType::kEmu;
+  });
   return out;
 }
 
@@ -113,7 +116,7 @@ Result<Device> ChooseDevice(std::string_view spec) {
   std::string why_not;
   for (const DeviceInfo& info : devices) {
     // An emulation is chosen by its whole name: its number says what it is.
-    const bool kind = info.is_gpu && spec == Name(info.device.type);
+    const bool kind = info.device.type != DeviceType::kEmu && spec == Name(info.device.type);
     if ((info.name == spec || kind) && info.why_not.empty()) return info.device;
     if (info.name == spec || kind) {
       StrAppend(why_not, StrCat(why_not.empty() ? "" : "; ", WhyNot(info)));

@@ -22,7 +22,7 @@ struct DeviceInfo {
   std::string why_not;                // what it lacks; "" where it can be used
 };
 
-// The CPU first. Those that cannot be used are among them.
+// The CPU first, emulations last. Those that cannot be used are among them.
 std::vector<DeviceInfo> ListDevices();
 
 // A line for each vendor whose kernels this build has and whose devices this machine has not:

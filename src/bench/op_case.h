@@ -16,11 +16,12 @@
 namespace gdn {
 
 struct OpCase {
-  std::string shape;         // "bf16 T 2048 H 16 HV 16 D 128"
-  double flops = 0;          // that a call needs, whatever the kernel does
-  double bytes = 0;          // that a call has to read and write
-  size_t scratch_bytes = 0;  // of ExecContext
-  int64_t num_copies = 1;    // of the inputs that must be cold
+  std::string shape;                // "bf16 T 2048 H 16 HV 16 D 128"
+  double flops = 0;                 // that a call needs, whatever the kernel does
+  double bytes = 0;                 // that a call has to read and write
+  size_t scratch_bytes = 0;         // of ExecContext, on the CPU
+  size_t device_scratch_bytes = 0;  // and on other devices
+  int64_t num_copies = 1;           // of the inputs that must be cold
   std::function<Status(const ExecContext& ctx, int64_t copy)> run;
   std::vector<ConstTensor> outputs;  // of copy 0, contiguous
 

@@ -14,20 +14,21 @@ namespace {
 
 bool IsDecode(const OpDims& dims) { return dims.form == OpForm::kDecode; }
 
+// Prompts of one length, or each token a sequence.
+int64_t NumSequences(const OpDims& d) { return IsDecode(d) ? d.tokens : d.sequences; }
+
 const char* FormName(OpForm form) {
   return form == OpForm::kDecode ? "decode" : form == OpForm::kRecurrent ? "recurrent" : "chunk";
 }
 
 std::string ShapeText(const OpDims& d, const char* form) {
   return StrCat(form, " ", Name(d.dtype), IsDecode(d) ? " N " : " T ", d.tokens, " H ", d.key_heads,
-                " HV ", d.value_heads, " D ", d.head_dim);
+                " HV ", d.value_heads, " D ", d.head_dim,
+                NumSequences(d) > 1 && !IsDecode(d) ? StrCat(" N ", NumSequences(d)) : "");
 }
 
-// One sequence of all tokens, or each token a sequence.
-int64_t NumSequences(const OpDims& d) { return IsDecode(d) ? d.tokens : 1; }
-
 std::span<const int32_t> CuSeqlens(const OpDims& d, OpInputs& in) {
-  return in.Range(0, NumSequences(d) + 1, IsDecode(d) ? 1 : d.tokens);
+  return in.Range(0, NumSequences(d) + 1, d.tokens / NumSequences(d));
 }
 
 struct Heads {
@@ -84,13 +85,16 @@ OpCase MakeGatedDeltaRuleCase(const OpDims& d, int num_threads, OpInputs& in) {
   out.shape = ShapeText(d, FormName(d.form));
   const auto value_heads = static_cast<double>(d.value_heads);
   out.flops =
-      value_heads * (d.form == OpForm::kChunk ? GdnChunkFlops(t, d.head_dim, d.head_dim)
-                                              : GdnRecurrentFlops(t, d.head_dim, d.head_dim));
+      value_heads * (d.form == OpForm::kChunk
+                         ? static_cast<double>(n) * GdnChunkFlops(t / n, d.head_dim, d.head_dim)
+                         : GdnRecurrentFlops(t, d.head_dim, d.head_dim));
   // q, k and v read, o written; decay and beta; the state read and written.
   out.bytes = BytesOf(2 * t * heads.q_columns, qk_dtype) +
               BytesOf(2 * t * d.value_heads * d.head_dim, d.dtype) +
               BytesOf(2 * t * d.value_heads, DType::kF32) + 2 * static_cast<double>(state_bytes);
   out.scratch_bytes = GatedDeltaRuleScratchBytes(d.head_dim, d.head_dim, num_threads);
+  out.device_scratch_bytes =
+      GatedDeltaRuleDeviceScratchBytes(d.dtype, d.value_heads, d.head_dim, d.head_dim, t);
   out.num_copies = copies;
   out.outputs = {args.out, args.state};
   out.run = [args, slots, n, form = d.form](const ExecContext& ctx, int64_t copy) {

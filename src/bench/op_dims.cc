@@ -30,8 +30,9 @@ struct Bound {
 
 // So that no product of the ones that make a tensor overflows, and no typing error asks for a
 // terabyte without saying so.
-constexpr std::array<Bound, 17> kBounds = {{
+constexpr std::array<Bound, 18> kBounds = {{
     {"--tokens", &OpDims::tokens, 1, 1 << 20},
+    {"--sequences", &OpDims::sequences, 1, 1 << 20},
     {"--hidden", &OpDims::hidden, 1, 1 << 20},
     {"--intermediate", &OpDims::intermediate, 1, 1 << 20},
     {"--vocab", &OpDims::vocab, 1, 1 << 24},
@@ -82,6 +83,7 @@ Status CheckDims(const OpDims& dims) {
       return InvalidArgument(StrCat(bound.option, " is ", value, ", want 1 to ", bound.max));
     }
   }
+  GDN_RETURN_IF_ERROR(CheckMultiple("--tokens", dims.tokens, "--sequences", dims.sequences));
   GDN_RETURN_IF_ERROR(
       CheckMultiple("--value-heads", dims.value_heads, "--key-heads", dims.key_heads));
   GDN_RETURN_IF_ERROR(CheckMultiple("--attn-heads", dims.attn_heads, "--kv-heads", dims.kv_heads));
@@ -96,6 +98,8 @@ OpDims SmallDims(OpDims dims) {
   const auto cap = [](int64_t& value, int64_t most) { value = std::min(value, most); };
   // Tails everywhere: a chunk and a half, a panel and one row, no multiple of a vector.
   cap(dims.tokens, dims.form == OpForm::kDecode ? 3 : 100);
+  cap(dims.sequences, 3);
+  dims.tokens -= dims.tokens % dims.sequences;
   cap(dims.rows, 37);
   cap(dims.cols, 1031);
   cap(dims.outs, 97);

@@ -21,6 +21,7 @@ struct OpDims {
   DType dtype = DType::kBf16;
   OpForm form = OpForm::kChunk;
   int64_t tokens = 2048;
+  int64_t sequences = 1;  // of equal length, that the tokens of a prefill are; linear attention
   int64_t hidden = 1024;
   int64_t intermediate = 3584;
   int64_t vocab = 248320;

@@ -39,33 +39,55 @@ bool OpInputs::Fits(size_t bytes) {
   return false;
 }
 
-Tensor OpInputs::Zeros(DType dtype, const Shape& shape) {
-  const Tensor none = {static_cast<void*>(nullptr), dtype, shape};
+OwnedTensor OpInputs::NewTensor(DType dtype, const Shape& shape, MemorySource& memory) {
+  OwnedTensor none{.view = {static_cast<void*>(nullptr), dtype, shape}};
   if (!Fits(static_cast<size_t>(shape.NumElements()) * SizeOf(dtype))) return none;
-  Result<OwnedTensor> tensor = OwnedTensor::Allocate(dtype, shape, "an operator's tensor");
-  if (!tensor.ok()) {
-    status_ = tensor.status();
-    return none;
+  Result<OwnedTensor> tensor = OwnedTensor::Allocate(dtype, shape, "an operator's tensor", memory);
+  if (tensor.ok()) return std::move(*tensor);
+  status_ = tensor.status();
+  return none;
+}
+
+Result<Storage> OpInputs::Moved(const void* data, size_t bytes) {
+  GDN_ASSIGN_OR_RETURN(Storage out, backend_.memory().Allocate(bytes, "an operator's tensor"));
+  GDN_RETURN_IF_ERROR(backend_.Write(out.data(), data, bytes));
+  return out;
+}
+
+Tensor OpInputs::Filled(DType dtype, const Shape& shape, FunctionRef<void(const Tensor&)> fill) {
+  OwnedTensor tensor = NewTensor(dtype, shape, HostMemory());
+  if (!status_.ok()) return tensor.view;
+  fill(tensor.view);
+  if (!OnHost()) {
+    Result<Storage> moved = Moved(tensor.view.data, tensor.storage.size_bytes());
+    status_ = moved.status();
+    if (moved.ok()) tensor.storage = std::move(*moved);
+    tensor.view.data = moved.ok() ? tensor.storage.data() : nullptr;
   }
-  tensors_.push_back(std::move(*tensor));
+  tensors_.push_back(std::move(tensor));
+  return tensors_.back().view;
+}
+
+Tensor OpInputs::Zeros(DType dtype, const Shape& shape) {
+  tensors_.push_back(NewTensor(dtype, shape, backend_.memory()));
   return tensors_.back().view;
 }
 
 Tensor OpInputs::Random(DType dtype, const Shape& shape, float std, float mean) {
-  const Tensor out = Zeros(dtype, shape);
-  if (status_.ok()) FillTensor(Rng(next_seed_++), {mean, std, false}, pool_, out);
-  return out;
+  return Filled(dtype, shape, [&](const Tensor& out) {
+    FillTensor(Rng(next_seed_++), {mean, std, false}, pool_, out);
+  });
 }
 
 Tensor OpInputs::UnitRows(DType dtype, const Shape& shape) {
-  const Tensor out = Random(dtype, shape);
-  if (!status_.ok()) return out;
-  const int64_t count = shape[-1];
-  DispatchFloat(dtype, [&]<class T>(T) {
-    pool_.Run(shape.NumElements() / count,
-              [&](int64_t row, int) { Normalise(out.As<T>() + row * count, count); });
+  return Filled(dtype, shape, [&](const Tensor& out) {
+    FillTensor(Rng(next_seed_++), {0, 1, false}, pool_, out);
+    const int64_t count = shape[-1];
+    DispatchFloat(dtype, [&]<class T>(T) {
+      pool_.Run(shape.NumElements() / count,
+                [&](int64_t row, int) { Normalise(out.As<T>() + row * count, count); });
+    });
   });
-  return out;
 }
 
 Tensor OpInputs::RandomCopies(int64_t copies, DType dtype, const Shape& shape, float std) {
@@ -73,16 +95,15 @@ Tensor OpInputs::RandomCopies(int64_t copies, DType dtype, const Shape& shape, f
   for (int axis = 0; axis < shape.rank(); ++axis) {
     all.Append(axis == 0 ? copies * shape[0] : shape[axis]);
   }
-  const Tensor out = Zeros(dtype, all);
-  if (!status_.ok()) return out;
-  const Tensor first = out.Slice(0, shape[0]);
-  FillTensor(Rng(next_seed_++), {0, std, false}, pool_, first);
-  const size_t bytes = static_cast<size_t>(shape.NumElements()) * SizeOf(dtype);
-  pool_.Run(copies - 1, [&](int64_t copy, int) {
-    std::memcpy(static_cast<std::byte*>(out.data) + static_cast<size_t>(copy + 1) * bytes,
-                first.data, bytes);
+  return Filled(dtype, all, [&](const Tensor& out) {
+    const Tensor first = out.Slice(0, shape[0]);
+    FillTensor(Rng(next_seed_++), {0, std, false}, pool_, first);
+    const size_t bytes = static_cast<size_t>(shape.NumElements()) * SizeOf(dtype);
+    pool_.Run(copies - 1, [&](int64_t copy, int) {
+      std::memcpy(static_cast<std::byte*>(out.data) + static_cast<size_t>(copy + 1) * bytes,
+                  first.data, bytes);
+    });
   });
-  return out;
 }
 
 std::vector<const Weight*> OpInputs::Matrices(int64_t copies, DType dtype, int64_t outs,
@@ -90,14 +111,18 @@ std::vector<const Weight*> OpInputs::Matrices(int64_t copies, DType dtype, int64
   const auto std = static_cast<float>(1 / std::sqrt(static_cast<double>(cols)));
   std::vector<const Weight*> out;
   if (!Fits(static_cast<size_t>((copies + 1) * outs * cols) * SizeOf(dtype))) return out;
-  const Tensor rows = Random(dtype, {outs, cols}, std);
+  const OwnedTensor rows = NewTensor(dtype, {outs, cols}, HostMemory());
   if (!status_.ok()) return out;
+  FillTensor(Rng(next_seed_++), {0, std, false}, pool_, rows.view);
   for (int64_t i = 0; i < copies && status_.ok(); ++i) {
-    Result<Weight> weight = Weight::Pack(rows, pool_, [](int64_t, int64_t) {});
+    Result<Weight> weight = Weight::Pack(rows.view, pool_, [](int64_t, int64_t) {});
+    if (weight.ok() && !OnHost()) {
+      Result<Storage> moved = Moved(weight->data(), weight->size_bytes());
+      weight = moved.ok() ? Result<Weight>(weight->In(std::move(*moved))) : moved.status();
+    }
     status_ = weight.status();
     if (weight.ok()) out.push_back(&weights_.emplace_back(std::move(*weight)));
   }
-  tensors_.pop_back();  // the rows
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "backend/backend.h"
+#include "base/function_ref.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "ops/linear/weight.h"
@@ -13,12 +15,13 @@
 
 namespace gdn {
 
-// The first error sticks; tensors that were asked for afterwards are empty. The same calls give the
-// same values, whatever the number of threads.
+// They lie on the backend's device. The first error sticks; tensors that were asked for afterwards
+// are empty. The same calls give the same values, whatever the number of threads.
 class OpInputs {
  public:
   // cold_bytes: what inputs that a model reads from memory should span together; 0: one copy does.
-  OpInputs(ThreadPool& pool, size_t cold_bytes) : pool_(pool), cold_bytes_(cold_bytes) {}
+  OpInputs(ThreadPool& pool, Backend& backend, size_t cold_bytes)
+      : pool_(pool), backend_(backend), cold_bytes_(cold_bytes) {}
 
   const Status& status() const { return status_; }
   // How many copies of an input of so many bytes are cold when it is their turn again; of tiny ones
@@ -43,8 +46,15 @@ class OpInputs {
  private:
   // False, with a status, where so much memory is not there.
   bool Fits(size_t bytes);
+  bool OnHost() const { return backend_.device().type == DeviceType::kCpu; }
+  // Zeros; empty, with a status, where there is no memory.
+  OwnedTensor NewTensor(DType dtype, const Shape& shape, MemorySource& memory);
+  // A tensor that fill writes on the host, moved to the device.
+  Tensor Filled(DType dtype, const Shape& shape, FunctionRef<void(const Tensor&)> fill);
+  Result<Storage> Moved(const void* data, size_t bytes);
 
   ThreadPool& pool_;
+  Backend& backend_;
   size_t cold_bytes_;
   Status status_;
   uint64_t next_seed_ = 1;

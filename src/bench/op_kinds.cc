@@ -9,7 +9,7 @@ namespace {
 
 OpDims With(OpDims dims, OpForm form) {
   dims.form = form;
-  if (form == OpForm::kDecode) dims.tokens = 1;
+  if (form == OpForm::kDecode) dims.tokens = dims.sequences = 1;
   return dims;
 }
 

@@ -27,12 +27,18 @@ struct OpResult {
 };
 
 // Runs the small instance (SmallDims) with the kernel that the table chooses, or bench.impl(), and
-// with the scalar reference. Errors: kInternal where an output is too far from it, with the
-// distance; what the operator refuses.
+// with the scalar reference on the CPU. Errors: kInternal where an output is too far from it, with
+// the distance; what the operator refuses.
 Status CheckOp(const OpKind& kind, const OpDims& dims, Workbench& bench);
 
 // repetitions >= 1, after one warm-up. The operator has been checked.
 Result<OpResult> MeasureOp(const OpKind& kind, const OpDims& dims, int repetitions,
                            Workbench& bench, MachineProbe& probe);
+
+// The same on a device other than the CPU, whose memory it is worth measuring (Workbench::Open
+// without host_can_see_memory). A repetition is a step of as many calls as fill it; pct_bw is the
+// share of copy_gbytes (device_probe.h), and no peak is known.
+Result<OpResult> MeasureOpOnDevice(const OpKind& kind, const OpDims& dims, int repetitions,
+                                   Workbench& bench, double copy_gbytes);
 
 }  // namespace gdn

@@ -11,6 +11,7 @@
 
 #include "backend/devices.h"
 #include "base/str.h"
+#include "bench/device_probe.h"
 #include "bench/op_measure.h"
 #include "cli/bench_table.h"
 #include "cli/commands.h"
@@ -30,9 +31,11 @@ struct SizeOption {
   int64_t OpDims::*field;
 };
 
-constexpr std::array<SizeOption, 17> kSizes = {{
+constexpr std::array<SizeOption, 18> kSizes = {{
     {"--tokens", "Tokens of a prompt; with --form decode: sequences, one token each (default 1)",
      &OpDims::tokens},
+    {"--sequences", "Linear attention: sequences that the tokens are (default 1)",
+     &OpDims::sequences},
     {"--key-heads", "Linear attention: heads of q and k", &OpDims::key_heads},
     {"--value-heads", "Linear attention: heads of v", &OpDims::value_heads},
     {"--head-dim", "Linear attention: size of a head", &OpDims::head_dim},
@@ -75,7 +78,7 @@ Result<OpDims> DimsOf(const BenchOpOptions& options) {
   dims.form = options.form == "decode"      ? OpForm::kDecode
               : options.form == "recurrent" ? OpForm::kRecurrent
                                             : OpForm::kChunk;
-  if (dims.form == OpForm::kDecode) dims.tokens = 1;
+  if (dims.form == OpForm::kDecode) dims.tokens = dims.sequences = 1;
   for (size_t i = 0; i < kSizes.size(); ++i) {
     if (options.given[i]->count() == 0) continue;
     const int64_t size = options.sizes[i];
@@ -140,21 +143,67 @@ Result<Json> MeasureAll(const std::vector<Job>& jobs, const BenchOpOptions& opti
   return rows;
 }
 
+// Keys as of ToJson, without the CPU's peak and threads.
+Json ToDeviceJson(const OpResult& r, const BenchOpOptions& options, const std::string& device) {
+  return {{"name", r.name},
+          {"shape", r.shape},
+          {"check", "pass"},
+          {"ms", r.ms.median},
+          {"mean", r.ms.mean},
+          {"sd", r.ms.sd},
+          {"gflops", r.gflops},
+          {"gbytes", r.gbytes},
+          {"pct_copy", r.pct_bw},
+          {"copy_gbytes", r.machine.read_gbytes},
+          {"repetitions", options.measure.repetitions},
+          {"calls", r.calls},
+          {"device", device},
+          {"kernel", r.kernel}};
+}
+
+Result<Json> MeasureAllOnDevice(const std::vector<Job>& jobs, const BenchOpOptions& options,
+                                const Device& device, ProgressLine& progress) {
+  GDN_ASSIGN_OR_RETURN(const std::unique_ptr<Workbench> bench,
+                       Workbench::Open(device, options.impl, options.measure.num_threads,
+                                       {.cache_folder = UserCacheFolder()}));
+  progress.Show("measuring the device's memory");
+  GDN_ASSIGN_OR_RETURN(const double copy_gbytes, MeasureCopyGbytes(bench->backend()));
+  const std::string name = StrCat(Name(device.type), ":", device.index);
+  Json rows = Json::array();
+  for (const Job& job : jobs) {
+    progress.Show(StrCat("checking ", job.kind->name));
+    GDN_RETURN_IF_ERROR(CheckOp(*job.kind, job.dims, *bench));
+    progress.Show(StrCat("measuring ", job.kind->name));
+    GDN_ASSIGN_OR_RETURN(
+        const OpResult result,
+        MeasureOpOnDevice(*job.kind, job.dims, options.measure.repetitions, *bench, copy_gbytes));
+    rows.push_back(ToDeviceJson(result, options, name));
+  }
+  return rows;
+}
+
+Result<Json> MeasureAllOn(const Device& device, const std::vector<Job>& jobs,
+                          const BenchOpOptions& options, ProgressLine& progress) {
+  if (device.type != DeviceType::kCpu) return MeasureAllOnDevice(jobs, options, device, progress);
+  Workbench bench(options.impl, options.measure.num_threads);
+  return MeasureAll(jobs, options, bench, progress);
+}
+
 Status Run(const BenchOpOptions& options) {
   GDN_ASSIGN_OR_RETURN(const std::vector<Job> jobs, JobsOf(options));
   GDN_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device));
-  if (device.type != DeviceType::kCpu) {
-    return Unsupported(StrCat("bench-op measures on the CPU alone, --device is ", options.device));
-  }
-  Workbench bench(options.impl, options.measure.num_threads);
   ProgressLine progress("");
-  const Result<Json> measured = MeasureAll(jobs, options, bench, progress);
+  const Result<Json> measured = MeasureAllOn(device, jobs, options, progress);
   progress.Finish();
   GDN_ASSIGN_OR_RETURN(const Json rows, measured);
-  const std::string text = FormatTable(rows,
-                                       {"name", "shape", "check", "ms", "sd", "gflops", "pct_peak",
-                                        "gbytes", "pct_bw", "peak_gflops", "read_gbytes", "kernel"},
-                                       options.table);
+  const std::string text = FormatTable(
+      rows,
+      device.type == DeviceType::kCpu
+          ? std::vector<std::string>{"name", "shape", "check", "ms", "sd", "gflops", "pct_peak",
+                                     "gbytes", "pct_bw", "peak_gflops", "read_gbytes", "kernel"}
+          : std::vector<std::string>{"name", "shape", "check", "ms", "sd", "gflops", "gbytes",
+                                     "pct_copy", "copy_gbytes", "device", "kernel"},
+      options.table);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return OkStatus();
 }
@@ -170,7 +219,9 @@ void AddBenchOpCommand(CLI::App& app, int& exit_code) {
       "of\n"
       "the f32 FMA peak and of the memory's read speed, measured on the same threads between the\n"
       "repetitions. Weights and states come from memory, not from a cache; other inputs may be\n"
-      "cached, so that pct_bw may be over 100.");
+      "cached, so that pct_bw may be over 100. On another device than the CPU pct_copy is the "
+      "share of\n"
+      "its own copies' speed.");
   const auto options = std::make_shared<BenchOpOptions>();
   std::string names = "all, or one of";
   for (const OpKind& kind : OpKinds()) names += std::string(" ") + kind.name;

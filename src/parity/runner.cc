@@ -42,9 +42,8 @@ Workbench::Workbench(std::string impl, int num_threads)
     : Workbench(OpenBackend(Device{}).value(), std::move(impl), num_threads) {}
 
 Result<std::unique_ptr<Workbench>> Workbench::Open(const Device& device, std::string impl,
-                                                   int num_threads) {
-  GDN_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                       OpenBackend(device, {.host_can_see_memory = true}));
+                                                   int num_threads, const BackendOptions& options) {
+  GDN_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, OpenBackend(device, options));
   return std::unique_ptr<Workbench>(
       new Workbench(std::move(backend), std::move(impl), num_threads));
 }

@@ -21,16 +21,19 @@ class Workbench {
   Workbench(std::string impl, int num_threads);
   // On any device. Errors: those of OpenBackend.
   static Result<std::unique_ptr<Workbench>> Open(const Device& device, std::string impl,
-                                                 int num_threads);
+                                                 int num_threads,
+                                                 const BackendOptions& options = {
+                                                     .host_can_see_memory = true});
 
   Result<ExecContext> Context(size_t scratch_bytes = 0);
   // Without the forced kernel: for steps that only move data.
   ExecContext CopyContext();
   Device device() const { return backend_->device(); }
-  // Memory that the host and the operators see.
+  // Memory that the operators see; the host too, where Open's options say so.
   MemorySource& memory() { return backend_->memory(); }
   // An operator's answer, once the device is done with it.
   Status Finish(const Status& status) { return status.ok() ? backend_->Finish() : status; }
+  Backend& backend() { return *backend_; }
   const std::string& impl() const { return impl_; }
   int num_threads() const { return pool_->num_threads(); }
   ThreadPool& pool() { return *pool_; }
