@@ -30,7 +30,7 @@ struct Meeting {
   uint32_t count = 0;  // that have been
   uint32_t arrived = 0;
   uint32_t members = 0;  // that still run
-  std::source_location where;
+  Where where;
 
   void Complete() {
     arrived = 0;
@@ -58,10 +58,10 @@ struct Thread {
   }
 };
 
-std::string Describe(const std::source_location& where) {
-  std::string file = where.file_name();
+std::string Describe(const Where& where) {
+  std::string file = where.file;
   if (const size_t slash = file.rfind('/'); slash != std::string::npos) file.erase(0, slash + 1);
-  return StrCat(file, ":", where.line());
+  return StrCat(file, ":", where.line);
 }
 
 // One block at a time, on one thread of the host.
@@ -74,8 +74,8 @@ class Block {
   const std::string& error() const { return error_; }
 
   // For the fibers.
-  void Wait(Meeting& meeting, std::source_location where, const char* name);
-  [[noreturn]] void Stop(std::string error, std::source_location where);
+  void Wait(Meeting& meeting, Where where, const char* name);
+  [[noreturn]] void Stop(const std::string& error, Where where);
   [[noreturn]] void ThreadMain();
 
   Thread* current = nullptr;
@@ -206,11 +206,10 @@ std::string Block::DescribeWaiting() const {
   return out;
 }
 
-void Block::Wait(Meeting& meeting, std::source_location where, const char* name) {
+void Block::Wait(Meeting& meeting, Where where, const char* name) {
   if (meeting.arrived == 0) {
     meeting.where = where;
-  } else if (meeting.where.line() != where.line() ||
-             std::strcmp(meeting.where.file_name(), where.file_name()) != 0) {
+  } else if (meeting.where.line != where.line || std::strcmp(meeting.where.file, where.file) != 0) {
     Stop(StrCat(name, ": others of it wait at ", Describe(meeting.where)), where);
   }
   if (++meeting.arrived == meeting.members) {
@@ -223,9 +222,9 @@ void Block::Wait(Meeting& meeting, std::source_location where, const char* name)
   current->waits_for = nullptr;
 }
 
-void Block::Stop(std::string error, std::source_location where) {
-  error_ = StrCat(launch->name, ": ", error, where.line() == 0 ? "" : " at ",
-                  where.line() == 0 ? "" : Describe(where), " (block ", index.x, ",", index.y, ",",
+void Block::Stop(const std::string& error, Where where) {
+  error_ = StrCat(launch->name, ": ", error, where.line == 0 ? "" : " at ",
+                  where.line == 0 ? "" : Describe(where), " (block ", index.x, ",", index.y, ",",
                   index.z, " thread ", current->index, ")");
   current->fiber.SwitchTo(host_, true);
   std::abort();  // nobody goes on here
@@ -269,14 +268,12 @@ Grid BlockIndex() { return block->index; }
 Grid GridSize() { return block->launch->grid; }
 uint32_t BlockThreads() { return block->launch->threads; }
 
-void Barrier(std::source_location where) {
-  block->Wait(block->barrier, where, "barrier of the block");
-}
-void WarpBarrier(std::source_location where) {
+void Barrier(Where where) { block->Wait(block->barrier, where, "barrier of the block"); }
+void WarpBarrier(Where where) {
   block->Wait(block->current->warp->barrier, where, "barrier of the warp");
 }
 
-Exchange::Exchange(const void* data, uint32_t bytes, std::source_location where,
+Exchange::Exchange(const void* data, uint32_t bytes, Where where,
                    void (*together)(std::byte* slots))
     : where_(where) {
   static_assert(sizeof(uint64_t) * 8 == kMaxWarp);
@@ -307,7 +304,7 @@ const void* Exchange::Of(uint32_t lane) const {
   return &warp.slots[half_][size_t{lane} * kExchangeBytes];
 }
 
-uint32_t TakeShared(uint32_t bytes, uint32_t& taken, std::source_location where) {
+uint32_t TakeShared(uint32_t bytes, uint32_t& taken, Where where) {
   const uint32_t offset = taken;
   taken += (bytes + 15) / 16 * 16;
   if (offset + bytes > block->shared.size()) {
@@ -319,7 +316,7 @@ uint32_t TakeShared(uint32_t bytes, uint32_t& taken, std::source_location where)
 
 std::byte* SharedBase() { return block->shared.data(); }
 
-void OnShared(uint32_t offset, uint32_t bytes, bool writes, std::source_location where) {
+void OnShared(uint32_t offset, uint32_t bytes, bool writes, Where where) {
   Block& own = *block;
   if (!own.options->check_races) return;
   if (!writes && !own.races.IsWritten(offset)) {
@@ -332,7 +329,7 @@ void OnShared(uint32_t offset, uint32_t bytes, bool writes, std::source_location
            where);
 }
 
-void Fail(const char* what, int64_t value, int64_t bound, std::source_location where) {
+void Fail(const char* what, int64_t value, int64_t bound, Where where) {
   block->Stop(StrCat(what, ": ", value, " of ", bound), where);
 }
 

@@ -6,13 +6,24 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
 
 #include "backend/gpu/kernel.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
 
 namespace gdn::gpu::emu {
+
+// Where in a source something is called: the default of a parameter that wants to know. (Not every
+// compiler of ours has std::source_location.)
+struct Where {
+  const char* file = "";
+  int line = 0;
+
+  static constexpr Where Here(const char* a_file = __builtin_FILE(),
+                              int a_line = __builtin_LINE()) {
+    return {a_file, a_line};
+  }
+};
 
 struct Options {
   // The order in which the threads of a block run up to their next barrier.
@@ -45,8 +56,8 @@ Grid GridSize();
 uint32_t BlockThreads();
 
 // Waits for all threads of the block, or of the warp.
-void Barrier(std::source_location where);
-void WarpBarrier(std::source_location where);
+void Barrier(Where where);
+void WarpBarrier(Where where);
 
 // The bytes that this thread gives, and those of all threads of its warp: each's until the
 // next exchange but one. At most kExchangeBytes.
@@ -55,22 +66,22 @@ class Exchange {
  public:
   // With together: once all have given theirs, one of them makes of the slots of all lanes, each
   // kExchangeBytes, what Of then returns.
-  Exchange(const void* data, uint32_t bytes, std::source_location where,
+  Exchange(const void* data, uint32_t bytes, Where where,
            void (*together)(std::byte* slots) = nullptr);
   // Of lane, which must be one of the warp that takes part.
   const void* Of(uint32_t lane) const;
 
  private:
   uint32_t half_;
-  std::source_location where_;
+  Where where_;
 };
 
 // The next bytes of the block's shared memory, aligned to 16, as an offset in it.
-uint32_t TakeShared(uint32_t bytes, uint32_t& taken, std::source_location where);
+uint32_t TakeShared(uint32_t bytes, uint32_t& taken, Where where);
 std::byte* SharedBase();
 // Says that the thread reads or writes them.
-void OnShared(uint32_t offset, uint32_t bytes, bool writes, std::source_location where);
+void OnShared(uint32_t offset, uint32_t bytes, bool writes, Where where);
 // Ends the launch with an error.
-[[noreturn]] void Fail(const char* what, int64_t value, int64_t bound, std::source_location where);
+[[noreturn]] void Fail(const char* what, int64_t value, int64_t bound, Where where);
 
 }  // namespace gdn::gpu::emu

@@ -199,13 +199,9 @@ TEST(Emulator, PoisonsSharedMemory) {
 // Mistakes: 1 two places, 2 some wait for the block and some for the warp.
 void Barriers(Params p) {
   if (ThreadIndex() >= 96) return;  // who has ended is not waited for
-  if (p.mistake == 1 && ThreadIndex() >= 64) {
-    Barrier();
-  } else if (p.mistake == 2 && ThreadIndex() % kWarpSize == 0) {
-    WarpBarrier();
-  } else {
-    Barrier();
-  }
+  if (p.mistake == 1 && ThreadIndex() >= 64) Barrier();
+  if (p.mistake == 2 && ThreadIndex() % kWarpSize == 0) WarpBarrier();
+  Barrier();
   p.out[BlockNumber() * kThreads + ThreadIndex()] = 1;
 }
 

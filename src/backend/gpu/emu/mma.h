@@ -89,16 +89,16 @@ inline void MmaSync(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2
   for (uint32_t e = 0; e < 4; ++e) c[e] = result->c[e];
 }
 inline void MmaBf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
-                    Where where = Where::current()) {
+                    Where where = Where::Here()) {
   MmaSync(c, a, b, MmaTogether<2, Bf16Half>, where);
 }
 inline void MmaF16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
-                   Where where = Where::current()) {
+                   Where where = Where::Here()) {
   MmaSync(c, a, b, MmaTogether<2, F16Half>, where);
 }
 inline float Tf32At(uint32_t bits, uint32_t /*half*/) { return FloatOf(bits & 0xFFFFE000U); }
 inline void MmaTf32(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
-                    Where where = Where::current()) {
+                    Where where = Where::Here()) {
   MmaSync(c, a, b, MmaTogether<1, Tf32At>, where);
 }
 #else
@@ -138,11 +138,11 @@ inline void Mfma(float (&c)[4], const uint32_t (&a)[2], const uint32_t (&b)[2],
   for (uint32_t e = 0; e < 4; ++e) c[e] = result->c[e];
 }
 inline void MfmaBf16(float (&c)[4], const uint32_t (&a)[2], const uint32_t (&b)[2],
-                     Where where = Where::current()) {
+                     Where where = Where::Here()) {
   Mfma(c, a, b, MfmaTogether<Bf16Half>, where);
 }
 inline void MfmaF16(float (&c)[4], const uint32_t (&a)[2], const uint32_t (&b)[2],
-                    Where where = Where::current()) {
+                    Where where = Where::Here()) {
   Mfma(c, a, b, MfmaTogether<F16Half>, where);
 }
 #endif

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <source_location>
 #include <type_traits>
 
 #include "backend/gpu/emu/emulator.h"
@@ -19,8 +18,8 @@
 
 namespace gdn::GDN_GPU_NAMESPACE {
 
-using Where = std::source_location;
 namespace emu = gpu::emu;
+using emu::Where;
 
 constexpr uint32_t kWarpSize = GDN_GPU_WARP;
 
@@ -32,17 +31,17 @@ inline uint32_t BlockZ() { return emu::BlockIndex().z; }
 inline uint32_t GridX() { return emu::GridSize().x; }
 inline uint32_t GridY() { return emu::GridSize().y; }
 
-inline void Barrier(Where where = Where::current()) { emu::Barrier(where); }
-inline void WarpBarrier(Where where = Where::current()) { emu::WarpBarrier(where); }
+inline void Barrier(Where where = Where::Here()) { emu::Barrier(where); }
+inline void WarpBarrier(Where where = Where::Here()) { emu::WarpBarrier(where); }
 
 template <class T>
-T Shuffle(T value, uint32_t lane, Where where = Where::current()) {
+T Shuffle(T value, uint32_t lane, Where where = Where::Here()) {
   const emu::Exchange exchange(&value, sizeof value, where);
   std::memcpy(&value, exchange.Of(lane), sizeof value);
   return value;
 }
 template <class T>
-T ShuffleXor(T value, uint32_t mask, Where where = Where::current()) {
+T ShuffleXor(T value, uint32_t mask, Where where = Where::Here()) {
   return Shuffle(value, emu::ThreadIndex() % kWarpSize ^ mask, where);
 }
 
@@ -68,7 +67,9 @@ class SharedElement {
     *data_ = value;
     return *this;
   }
-  SharedElement& operator=(const SharedElement& other) {
+  // Of one element to another; to itself it is a reading and a writing like any other.
+  SharedElement& operator=(
+      const SharedElement& other) {  // NOLINT(bugprone-unhandled-self-assignment)
     return *this = static_cast<std::remove_const_t<T>>(other);
   }
   SharedElement& operator+=(const T& value) {
@@ -89,7 +90,7 @@ class SharedArray {
     uint32_t value;
     Where where;
     template <class I>
-    Index(I i, Where at = Where::current())  // NOLINT(google-explicit-constructor)
+    Index(I i, Where at = Where::Here())  // NOLINT(google-explicit-constructor)
         : value(static_cast<uint32_t>(i)), where(at) {}
   };
 
@@ -114,20 +115,20 @@ class SharedArray {
 
 // Two elements of 16 bits, at an even index.
 template <class T>
-uint32_t LoadPair(const SharedArray<T>& array, uint32_t i, Where where = Where::current()) {
+uint32_t LoadPair(const SharedArray<T>& array, uint32_t i, Where where = Where::Here()) {
   static_assert(sizeof(T) == 2);
   if (i % 2 != 0 || i + 1 >= array.size()) {
     emu::Fail("pair in shared memory", i, array.size(), where);
   }
   emu::OnShared(array.offset() + i * 2, 4, false, where);
-  uint32_t pair;
+  uint32_t pair = 0;
   std::memcpy(&pair, emu::SharedBase() + array.offset() + i * 2, sizeof pair);
   return pair;
 }
 
 template <class T>
 void StorePair(const SharedArray<T>& array, uint32_t i, uint32_t pair,
-               Where where = Where::current()) {
+               Where where = Where::Here()) {
   static_assert(sizeof(T) == 2);
   if (i % 2 != 0 || i + 1 >= array.size()) {
     emu::Fail("pair in shared memory", i, array.size(), where);
@@ -139,7 +140,7 @@ void StorePair(const SharedArray<T>& array, uint32_t i, uint32_t pair,
 class SharedMemory {
  public:
   template <class T>
-  SharedArray<T> Take(uint32_t count, Where where = Where::current()) {
+  SharedArray<T> Take(uint32_t count, Where where = Where::Here()) {
     const uint32_t bytes = count * static_cast<uint32_t>(sizeof(T));
     return {emu::TakeShared(bytes, taken_, where), count};
   }
