@@ -87,8 +87,9 @@ class Block {
   RaceCheck races;
 
   Moment Now() const {
-    return {current->index, current->index / options->warp_size, barrier.count,
-            current->warp->barrier.count};
+    return {races.Meetings(barrier.count), current->warp->barrier.count,
+            static_cast<uint16_t>(current->index),
+            static_cast<uint16_t>(current->index / options->warp_size)};
   }
 
  private:
@@ -134,10 +135,11 @@ void Block::Start() {
     warp.exchange = {.members = options->warp_size};
     warp.given = {0, 0};
   }
+  const uint32_t meetings_before = barrier.count;
   barrier = {.members = n};
   num_running_ = n;
   shared.assign(launch->shared_bytes, static_cast<std::byte>(kPoison));
-  if (options->check_races) races.Start(launch->shared_bytes);
+  if (options->check_races) races.Start(launch->shared_bytes, meetings_before);
   error_.clear();
   for (uint32_t i = 0; i < n; ++i) {
     Thread& thread = threads_[i];
