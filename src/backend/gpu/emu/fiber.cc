@@ -14,6 +14,7 @@
 #endif
 #endif
 #ifdef GDN_FIBERS_UNDER_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -81,6 +82,10 @@ Fiber::~Fiber() = default;
 void Fiber::Prepare(std::byte* bottom, size_t bytes, void (*entry)()) {
   context_->bottom = bottom;
   context_->bytes = bytes;
+#ifdef GDN_FIBERS_UNDER_ASAN
+  // Frames of the fiber before, which never returned from them.
+  __asan_unpoison_memory_region(bottom, bytes);
+#endif
 #ifdef __x86_64__
   auto* top = reinterpret_cast<void**>(bottom + bytes);
   // As after a call: the stack pointer is 8 off a multiple of 16 at the first instruction.

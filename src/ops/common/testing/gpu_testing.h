@@ -22,7 +22,7 @@ inline gpu::emu::Options TestEmulation() {
           .order = text.ends_with("reversed")   ? Order::kReversed
                    : text.ends_with("shuffled") ? Order::kShuffled
                                                 : Order::kForward,
-          .check_races = true};
+          .check_races = !text.ends_with("quick")};
 }
 
 inline bool TestDevice::HasReferenceBits() { return true; }
