@@ -31,7 +31,7 @@ class PipelineCacheVulkan : public testing::Test {
   // A device with this folder runs an operator, and is closed.
   static void Run(const std::string& folder) {
     SCOPED_TRACE(folder);
-    auto opened = VulkanBackend::Open(VulkanTestDevice::Get().device().index,
+    auto opened = VulkanBackend::Open(TestDevice::Get().device().index,
                                       VulkanBackend::Crossing::kBest, folder);
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     VulkanBackend& backend = **opened;
