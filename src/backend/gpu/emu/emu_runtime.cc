@@ -39,8 +39,10 @@ class EmuRuntime final : public Runtime {
 
   // Blocks of their own, so that AddressSanitizer sees what kernels read beside them.
   Result<void*> Allocate(size_t bytes) override {
-    const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    void* data = std::aligned_alloc(kAlignment, rounded);
+    void* data = nullptr;
+    if (bytes <= caps_.memory_bytes) {
+      data = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    }
     if (data == nullptr) return OutOfMemory(StrCat("no ", HumanBytes(bytes), " left"));
     return data;
   }

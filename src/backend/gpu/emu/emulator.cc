@@ -71,11 +71,12 @@ class Block {
   bool Prepare(const Launch& launch, const Options& options);
   void Run(const Grid& index);
 
-  const std::string& error() const { return error_; }
-
   // For the fibers.
   void Wait(Meeting& meeting, Where where, const char* name);
-  [[noreturn]] void Stop(const std::string& error, Where where);
+  // Ends the block with the rule that was broken, in error. The fiber never goes on, so that
+  // nothing on its stack may own memory: error is made by a statement of its own before.
+  [[noreturn]] void Stop(Where where);
+  std::string error;
   [[noreturn]] void ThreadMain();
 
   Thread* current = nullptr;
@@ -97,6 +98,7 @@ class Block {
   // To the next thread that can run, or back to the host when none is left.
   void RunNext();
   std::string DescribeWaiting() const;
+  void DescribePlace(Where where);
 
   FiberStacks stacks_;
   std::vector<Thread> threads_;
@@ -105,7 +107,6 @@ class Block {
   std::vector<uint32_t> position_;  // of each thread in it
   uint32_t num_running_ = 0;
   Fiber host_;
-  std::string error_;
 };
 
 thread_local Block* block = nullptr;
@@ -140,7 +141,7 @@ void Block::Start() {
   num_running_ = n;
   shared.assign(launch->shared_bytes, static_cast<std::byte>(kPoison));
   if (options->check_races) races.Start(launch->shared_bytes, meetings_before);
-  error_.clear();
+  error.clear();
   for (uint32_t i = 0; i < n; ++i) {
     Thread& thread = threads_[i];
     thread.index = i;
@@ -191,7 +192,10 @@ void Block::RunNext() {
     self.fiber.SwitchTo(next.fiber, self.is_done);
     return;
   }
-  if (num_running_ > 0) Stop(StrCat("deadlock: ", DescribeWaiting()), {});
+  if (num_running_ > 0) {
+    error = StrCat("deadlock: ", DescribeWaiting());
+    Stop({});
+  }
   self.fiber.SwitchTo(host_, true);
 }
 
@@ -212,7 +216,8 @@ void Block::Wait(Meeting& meeting, Where where, const char* name) {
   if (meeting.arrived == 0) {
     meeting.where = where;
   } else if (meeting.where.line != where.line || std::strcmp(meeting.where.file, where.file) != 0) {
-    Stop(StrCat(name, ": others of it wait at ", Describe(meeting.where)), where);
+    error = StrCat(name, ": others of it wait at ", Describe(meeting.where));
+    Stop(where);
   }
   if (++meeting.arrived == meeting.members) {
     meeting.Complete();
@@ -224,12 +229,16 @@ void Block::Wait(Meeting& meeting, Where where, const char* name) {
   current->waits_for = nullptr;
 }
 
-void Block::Stop(const std::string& error, Where where) {
-  error_ = StrCat(launch->name, ": ", error, where.line == 0 ? "" : " at ",
-                  where.line == 0 ? "" : Describe(where), " (block ", index.x, ",", index.y, ",",
-                  index.z, " thread ", current->index, ")");
+void Block::Stop(Where where) {
+  DescribePlace(where);
   current->fiber.SwitchTo(host_, true);
   std::abort();  // nobody goes on here
+}
+
+void Block::DescribePlace(Where where) {
+  if (where.line != 0) StrAppend(error, StrCat(" at ", Describe(where)));
+  error = StrCat(launch->name, ": ", error, " (block ", index.x, ",", index.y, ",", index.z,
+                 " thread ", current->index, ")");
 }
 
 }  // namespace
@@ -256,7 +265,7 @@ Status Run(const Launch& launch, const Options& options, ThreadPool& pool) {
       own.Run({static_cast<uint32_t>(i % launch.grid.x),
                static_cast<uint32_t>(i / launch.grid.x % launch.grid.y),
                static_cast<uint32_t>(i / launch.grid.x / launch.grid.y)});
-      found = own.error();
+      found = own.error;
     }
     if (found.empty()) return;
     const std::lock_guard lock(mutex);
@@ -322,17 +331,19 @@ void OnShared(uint32_t offset, uint32_t bytes, bool writes, Where where) {
   Block& own = *block;
   if (!own.options->check_races) return;
   if (!writes && !own.races.IsWritten(offset)) {
-    own.Stop("shared memory is read that nothing has written", where);
+    own.error = "shared memory is read that nothing has written";
+    own.Stop(where);
   }
   const uint32_t other = own.races.Access(offset, bytes, writes, own.Now());
   if (other == RaceCheck::kNobody) return;
-  own.Stop(StrCat("race: shared memory is ", writes ? "written" : "read",
-                  " while no barrier orders that with an access of thread ", other),
-           where);
+  own.error = StrCat("race: shared memory is ", writes ? "written" : "read",
+                     " while no barrier orders that with an access of thread ", other);
+  own.Stop(where);
 }
 
 void Fail(const char* what, int64_t value, int64_t bound, Where where) {
-  block->Stop(StrCat(what, ": ", value, " of ", bound), where);
+  block->error = StrCat(what, ": ", value, " of ", bound);
+  block->Stop(where);
 }
 
 }  // namespace gdn::gpu::emu
