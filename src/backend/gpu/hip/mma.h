@@ -10,7 +10,9 @@ namespace gdn::gpu_rocm {
 #if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__)
 #define GDN_GPU_MFMA 1
 #elif defined(__gfx1100__) || defined(__gfx1101__) || defined(__gfx1102__)
+#if __clang_major__ >= 16  // 15 corrupts its own memory over these instructions
 #define GDN_GPU_WMMA 1
+#endif
 #endif
 
 #ifdef GDN_GPU_MFMA
