@@ -7,6 +7,7 @@
 #include "backend/gpu/batch.h"
 #include "backend/gpu/gpu_backend.h"
 #include "ops/attention/attention_kernels.h"
+#include "ops/attention/attention_tiling.h"
 
 GDN_GPU_KERNEL(kv_cache_store)
 GDN_GPU_KERNEL(attention)
@@ -15,7 +16,7 @@ GDN_GPU_KERNEL(attention_merge)
 namespace gdn {
 namespace {
 
-constexpr int64_t kChunk = gpu::kKeyChunk;
+static_assert(gpu::kKeyChunk == kKeysOfAChunk);
 // Tiles for each processor that keep a device busy without splitting the keys of a row among
 // several blocks.
 constexpr int64_t kEnoughTiles = 4;
@@ -28,34 +29,10 @@ gpu::PagedSequences UploadIndex(gpu::Stream& stream, const PagedIndex& index) {
           .max_blocks = static_cast<uint32_t>(index.max_blocks)};
 }
 
-// How the rows of a step are given to blocks.
-struct Tiling {
-  explicit Tiling(const AttentionArgs& args) {
-    const int64_t group = args.q.dim(1) / args.cache.k.dim(1);
-    const std::span<const int32_t> cu_seqlens = args.index.cu_seqlens;
-    int64_t most = 0;
-    for (size_t n = 0; n + 1 < cu_seqlens.size(); ++n) {
-      most = std::max(most, (cu_seqlens[n + 1] - cu_seqlens[n]) * group);
-    }
-    rows = most <= 4 ? 4 : most <= 8 ? 8 : 16;
-    for (size_t n = 0; n + 1 < cu_seqlens.size(); ++n) {
-      count += ((cu_seqlens[n + 1] - cu_seqlens[n]) * group + rows - 1) / rows;
-    }
-    count *= args.cache.k.dim(1);
-    const int32_t last =
-        *std::max_element(args.index.positions.begin(), args.index.positions.end());
-    num_chunks = last / kChunk + 1;
-  }
-
-  int64_t rows = 0;  // of a tile
-  int64_t count = 0;
-  int64_t num_chunks = 0;
-};
-
 // Chunks of a row in scratch, or 0 where a block takes all of them. A power of two where that fits,
 // so that steps of decoding are alike as they go on.
-int64_t ChunksInScratch(const ExecContext& ctx, const AttentionArgs& args, const Tiling& tiling,
-                        int64_t num_processors) {
+int64_t ChunksInScratch(const ExecContext& ctx, const AttentionArgs& args,
+                        const AttentionTiling& tiling, int64_t num_processors) {
   // A device of few processors still hides the time that memory takes by having many blocks.
   const int64_t enough = std::max<int64_t>(kEnoughTiles * num_processors, 256);
   if (tiling.num_chunks == 1 || tiling.count >= enough) return 0;
@@ -86,7 +63,7 @@ void KvCacheStoreGpu(const ExecContext& ctx, const KvCacheStoreArgs& args) {
 
 void AttentionGpu(const ExecContext& ctx, const AttentionArgs& args) {
   gpu::Stream& stream = gpu::StreamOf(ctx);
-  const Tiling tiling(args);
+  const AttentionTiling tiling(args);
   const int64_t chunks = ChunksInScratch(ctx, args, tiling, stream.caps().num_processors);
   const auto head_dim = static_cast<uint32_t>(args.q.dim(2));
   const auto rows = static_cast<uint32_t>(tiling.rows);

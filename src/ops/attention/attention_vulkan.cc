@@ -5,6 +5,7 @@
 #include "backend/vulkan/operands.h"
 #include "backend/vulkan/vulkan_backend.h"
 #include "ops/attention/attention_kernels.h"
+#include "ops/attention/attention_tiling.h"
 
 GDN_VULKAN_SHADER(attention_vulkan)
 GDN_VULKAN_SHADER(attention_merge_vulkan)
@@ -13,8 +14,6 @@ GDN_VULKAN_SHADER(kv_cache_store_vulkan)
 namespace gdn {
 namespace {
 
-// Keys of a chunk, as in attention.glsl.
-constexpr int64_t kChunk = 256;
 // Workgroups that keep a device busy without splitting the keys of a row among several.
 constexpr int64_t kEnoughGroups = 256;
 
@@ -35,31 +34,7 @@ struct IndexOperands {
   Values positions, cu_seqlens, block_table;
 };
 
-// How the rows of a step are given to workgroups.
-struct Tiling {
-  explicit Tiling(const AttentionArgs& args) {
-    const int64_t group = args.q.dim(1) / args.cache.k.dim(1);
-    const std::span<const int32_t> cu_seqlens = args.index.cu_seqlens;
-    int64_t most = 0;
-    for (size_t n = 0; n + 1 < cu_seqlens.size(); ++n) {
-      most = std::max(most, (cu_seqlens[n + 1] - cu_seqlens[n]) * group);
-    }
-    rows = most <= 4 ? 4 : most <= 8 ? 8 : 16;
-    for (size_t n = 0; n + 1 < cu_seqlens.size(); ++n) {
-      count += ((cu_seqlens[n + 1] - cu_seqlens[n]) * group + rows - 1) / rows;
-    }
-    count *= args.cache.k.dim(1);
-    const int32_t last =
-        *std::max_element(args.index.positions.begin(), args.index.positions.end());
-    num_chunks = last / kChunk + 1;
-  }
-
-  int64_t rows = 0;  // of a tile
-  int64_t count = 0;
-  int64_t num_chunks = 0;
-};
-
-void MergeChunks(vulkan::Stream& stream, const AttentionArgs& args, const Tiling& tiling,
+void MergeChunks(vulkan::Stream& stream, const AttentionArgs& args, const AttentionTiling& tiling,
                  const IndexOperands::Values& positions, const vulkan::Operand& partial) {
   const int64_t num_rows = args.q.dim(0) * args.q.dim(1);
   const struct {
@@ -117,7 +92,7 @@ void AttentionVulkan(const ExecContext& ctx, const AttentionArgs& args) {
   vulkan::Stream& stream = vulkan::StreamOf(ctx);
   const IndexOperands index(stream, args.index);
   if (!stream.status().ok()) return;
-  const Tiling tiling(args);
+  const AttentionTiling tiling(args);
   const size_t partial_bytes =
       static_cast<size_t>(args.q.dim(0) * args.q.dim(1) * tiling.num_chunks * (args.q.dim(2) + 2)) *
       sizeof(float);
