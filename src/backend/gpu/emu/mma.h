@@ -6,6 +6,7 @@
 #pragma once
 
 #include "backend/gpu/port.h"
+#include "base/half.h"
 
 #if GDN_GPU_WARP == 32
 #define GDN_GPU_MMA_SYNC 1
@@ -16,15 +17,10 @@
 
 namespace gdn::GDN_GPU_NAMESPACE {
 
-inline float Bf16Half(uint32_t pair, uint32_t half) {
-  return FloatOf(half == 0 ? pair << 16 : pair & 0xFFFF0000U);
-}
-inline float F16Half(uint32_t pair, uint32_t half) {
-  const uint32_t bits = half == 0 ? pair & 0xFFFFU : pair >> 16;
-  const uint32_t magnitude = bits & 0x7FFFU;
-  const uint32_t normal = (magnitude << 13) + (magnitude >= 0x7C00 ? 0x70000000U : 0x38000000U);
-  const uint32_t subnormal = BitsOf(static_cast<float>(magnitude) * 5.9604644775390625e-8F);
-  return FloatOf((bits & 0x8000U) << 16 | (magnitude < 0x400 ? subnormal : normal));
+// One of the two elements of a register.
+template <class T>
+float HalfAt(uint32_t pair, uint32_t half) {
+  return gdn::ToF32(T{static_cast<uint16_t>(half == 0 ? pair : pair >> 16)});
 }
 
 // a b + c, rounded once: a product of elements of 16 bits, or of one with 11 and one with 8
@@ -90,11 +86,11 @@ inline void MmaSync(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2
 }
 inline void MmaBf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
                     Where where = Where::Here()) {
-  MmaSync(c, a, b, MmaTogether<2, Bf16Half>, where);
+  MmaSync(c, a, b, MmaTogether<2, HalfAt<gdn::Bf16>>, where);
 }
 inline void MmaF16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
                    Where where = Where::Here()) {
-  MmaSync(c, a, b, MmaTogether<2, F16Half>, where);
+  MmaSync(c, a, b, MmaTogether<2, HalfAt<gdn::F16>>, where);
 }
 inline float Tf32At(uint32_t bits, uint32_t /*half*/) { return FloatOf(bits & 0xFFFFE000U); }
 inline void MmaTf32(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
@@ -139,11 +135,11 @@ inline void Mfma(float (&c)[4], const uint32_t (&a)[2], const uint32_t (&b)[2],
 }
 inline void MfmaBf16(float (&c)[4], const uint32_t (&a)[2], const uint32_t (&b)[2],
                      Where where = Where::Here()) {
-  Mfma(c, a, b, MfmaTogether<Bf16Half>, where);
+  Mfma(c, a, b, MfmaTogether<HalfAt<gdn::Bf16>>, where);
 }
 inline void MfmaF16(float (&c)[4], const uint32_t (&a)[2], const uint32_t (&b)[2],
                     Where where = Where::Here()) {
-  Mfma(c, a, b, MfmaTogether<F16Half>, where);
+  Mfma(c, a, b, MfmaTogether<HalfAt<gdn::F16>>, where);
 }
 #endif
 

@@ -4,28 +4,16 @@
 
 #include <hip/hip_runtime.h>
 
-#include <cstdint>
-
 #define GDN_GPU_NAMESPACE gpu_rocm
-#define GDN_DEVICE __device__ __forceinline__
-#define GDN_GLOBAL(threads) __global__ __launch_bounds__(threads)
 #define GDN_GLOBAL_BLOCKS(threads, blocks) GDN_GLOBAL(threads)
-#define GDN_UNROLL _Pragma("unroll")
+
+#include "backend/gpu/vendor_port.h"
 
 namespace gdn::gpu_rocm {
 
 // Of the device that is compiled for; the host's pass, which runs no kernel, sees 64.
 constexpr uint32_t kWarpSize = __AMDGCN_WAVEFRONT_SIZE;
 
-GDN_DEVICE uint32_t ThreadIndex() { return threadIdx.x; }
-GDN_DEVICE uint32_t BlockThreads() { return blockDim.x; }
-GDN_DEVICE uint32_t BlockX() { return blockIdx.x; }
-GDN_DEVICE uint32_t BlockY() { return blockIdx.y; }
-GDN_DEVICE uint32_t BlockZ() { return blockIdx.z; }
-GDN_DEVICE uint32_t GridX() { return gridDim.x; }
-GDN_DEVICE uint32_t GridY() { return gridDim.y; }
-
-GDN_DEVICE void Barrier() { __syncthreads(); }
 GDN_DEVICE void WarpBarrier() {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
   __builtin_amdgcn_wave_barrier();
@@ -38,47 +26,6 @@ GDN_DEVICE T Shuffle(T value, uint32_t lane) {
 template <class T>
 GDN_DEVICE T ShuffleXor(T value, uint32_t mask) {
   return __shfl_xor(value, static_cast<int>(mask));
-}
-
-GDN_DEVICE float Fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-GDN_DEVICE float Sqrt(float x) { return __fsqrt_rn(x); }
-GDN_DEVICE float RoundEven(float x) { return rintf(x); }
-GDN_DEVICE uint32_t BitsOf(float x) { return __float_as_uint(x); }
-GDN_DEVICE float FloatOf(uint32_t bits) { return __uint_as_float(bits); }
-
-template <class T>
-using SharedArray = T*;
-
-template <class T>
-GDN_DEVICE uint32_t LoadPair(const T* array, uint32_t i) {
-  static_assert(sizeof(T) == 2);
-  return *reinterpret_cast<const uint32_t*>(array + i);
-}
-
-template <class T>
-GDN_DEVICE void StorePair(T* array, uint32_t i, uint32_t pair) {
-  static_assert(sizeof(T) == 2);
-  *reinterpret_cast<uint32_t*>(array + i) = pair;
-}
-
-extern __shared__ __align__(16) unsigned char dynamic_shared[];
-
-class SharedMemory {
- public:
-  template <class T>
-  GDN_DEVICE SharedArray<T> Take(uint32_t count) {
-    T* array = reinterpret_cast<T*>(dynamic_shared + taken_);
-    taken_ += (count * static_cast<uint32_t>(sizeof(T)) + 15) / 16 * 16;
-    return array;
-  }
-
- private:
-  uint32_t taken_ = 0;
-};
-
-template <class Params, void (*kKernel)(Params)>
-gpu::KernelEntry MakeEntry() {
-  return {reinterpret_cast<const void*>(kKernel), nullptr, sizeof(Params)};
 }
 
 }  // namespace gdn::gpu_rocm
