@@ -43,7 +43,8 @@ class Stream {
     LaunchBytes(kernel, instance, grid, threads, shared_bytes, &params, sizeof params);
   }
   // The host's values for kernels of this step, as the device sees them; null for none, and where
-  // there is no memory, which is then an error of Finish.
+  // there is no memory, which is then an error of Finish. What was given before in the step, such
+  // as the sequences that every layer has, crosses once.
   const void* Upload(const void* data, size_t bytes);
   template <class T>
   const T* Upload(std::span<const T> values) {
@@ -69,6 +70,12 @@ class Stream {
     size_t size = 0;
     size_t used = 0;
   };
+  struct Uploaded {
+    const void* from = nullptr;
+    size_t bytes = 0;
+    const std::byte* host = nullptr;  // the copy
+    const void* device = nullptr;
+  };
   // A step that was seen; its graph, once it was seen again.
   struct Step {
     std::vector<Work> work;
@@ -84,8 +91,9 @@ class Stream {
   Runtime& runtime_;
   std::vector<Work> work_;
   std::vector<Page> pages_;
-  size_t page_ = 0;         // the one in use
-  std::deque<Step> steps_;  // the latest first
+  size_t page_ = 0;                 // the one in use
+  std::vector<Uploaded> uploaded_;  // in this step
+  std::deque<Step> steps_;          // the latest first
   Status status_;
   DeviceWork counts_;
   int64_t num_graph_launches_ = 0;

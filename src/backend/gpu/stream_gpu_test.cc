@@ -68,6 +68,24 @@ TEST_F(GpuStream, RunsAStepInOrder) {
   EXPECT_EQ(stream().counts().bytes_to_device, 256);
 }
 
+TEST_F(GpuStream, BringsWhatIsAskedForTwiceOnce) {
+  std::vector<int32_t> values(32, 3);
+  const std::span<const int32_t> span(values);
+  const int32_t* first = stream().Upload(span);
+  EXPECT_EQ(stream().Upload(span), first);
+  EXPECT_EQ(stream().counts().bytes_to_device, 128);
+  values[31] = 4;
+  EXPECT_NE(stream().Upload(span), first);
+  EXPECT_NE(stream().Upload(span.first(31)), first);
+  EXPECT_EQ(stream().counts().bytes_to_device, 128 + 128 + 124);
+  // The next step has bytes of its own.
+  AddUploaded(0);
+  ASSERT_TRUE(stream().Finish().ok());
+  const int64_t before = stream().counts().bytes_to_device;
+  stream().Upload(span);
+  EXPECT_EQ(stream().counts().bytes_to_device, before + 128);
+}
+
 // The third step is the second's graph again, with values of its own.
 TEST_F(GpuStream, RepeatsAStepAsAGraph) {
   ASSERT_TRUE(stream().Finish().ok());
