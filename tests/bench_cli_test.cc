@@ -176,7 +176,7 @@ TEST_F(Cli, BenchOpKnowsEveryOperator) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::set<std::string> names;
   for (const Json& row : Json::parse(outcome.out)) names.insert(row["name"]);
-  EXPECT_EQ(names.size(), 14U);
+  EXPECT_EQ(names.size(), 15U);
   EXPECT_TRUE(names.contains("moe_combine"));
 }
 

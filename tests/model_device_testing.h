@@ -102,6 +102,25 @@ TEST_F(DeviceModel, LogitsBeforeRoundingAreNearTheCpus) {
   }
 }
 
+TEST_F(DeviceModel, TheLargestLogitAloneCrossesWhereNoMoreIsWanted) {
+  const auto model = Load(TestDevice::Get().device());
+  ASSERT_NE(model, nullptr);
+  TestSequence whole = MakeTestSequence(kLimits, 0, Prompt(3));
+  RunStep(*model, {{&whole, 3}});
+  EXPECT_TRUE(model->largest().empty());
+
+  TestSequence again = MakeTestSequence(kLimits, 0, Prompt(3));
+  const std::vector<uint8_t> wants_largest = {1, 0, 1};
+  const int64_t before = model->backend()->work().bytes_to_host;
+  RunStep(*model, {{&again, 3}}, wants_largest);
+  EXPECT_EQ(model->backend()->work().bytes_to_host - before, 3 * 4 + whole.logits.vocab * 4);
+  ASSERT_EQ(model->largest().size(), 3U);
+  for (const int64_t row : {0, 2}) {
+    EXPECT_EQ(model->largest()[static_cast<size_t>(row)], ArgMax(whole.logits.row(row)));
+  }
+  EXPECT_TRUE(std::ranges::equal(again.logits.row(1), whole.logits.row(1)));
+}
+
 // Both go on with the CPU's choice, so that one near tie does not hide what follows.
 TEST_F(DeviceModel, GreedyTokensAreTheCpusButForNearTies) {
   const auto cpu = Load({});

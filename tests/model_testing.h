@@ -106,7 +106,9 @@ inline TestSequence MakeTestSequence(const RunLimits& limits, int64_t index,
 
 // One step: decode slices must come before prefill ones. Appends the logits of every token to those
 // of its sequence; none where the step failed, which is then a failure of the test.
-inline void RunStep(Model& model, const std::vector<TestSlice>& slices) {
+// wants_largest: as in Batch, one a token.
+inline void RunStep(Model& model, const std::vector<TestSlice>& slices,
+                    std::span<const uint8_t> wants_largest = {}) {
   std::vector<int32_t> tokens;
   std::vector<int32_t> positions;
   std::vector<int32_t> cu_seqlens = {0};
@@ -139,7 +141,8 @@ inline void RunStep(Model& model, const std::vector<TestSlice>& slices) {
                                      .forms = forms,
                                      .block_table = block_table,
                                      .max_blocks = static_cast<int64_t>(max_blocks),
-                                     .logit_rows = logit_rows});
+                                     .logit_rows = logit_rows,
+                                     .wants_largest = wants_largest});
   EXPECT_TRUE(logits.ok()) << logits.status().message();
   if (!logits.ok()) return;
   int64_t row = 0;

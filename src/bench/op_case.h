@@ -42,6 +42,7 @@ Result<const OpKind*> FindOpKind(std::string_view name);
 OpCase MakeLinearCase(const OpDims& dims, int num_threads, OpInputs& in);
 OpCase MakeLinearSiluAndMulCase(const OpDims& dims, int num_threads, OpInputs& in);
 OpCase MakeEmbeddingCase(const OpDims& dims, int num_threads, OpInputs& in);
+OpCase MakeArgmaxCase(const OpDims& dims, int num_threads, OpInputs& in);
 OpCase MakeGatedDeltaRuleCase(const OpDims& dims, int num_threads, OpInputs& in);
 OpCase MakeGdnPrepCase(const OpDims& dims, int num_threads, OpInputs& in);
 OpCase MakeCausalConv1dCase(const OpDims& dims, int num_threads, OpInputs& in);

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "bench/op_case.h"
+#include "ops/argmax/argmax.h"
 #include "ops/attention/attention.h"
 #include "ops/embedding/embedding.h"
 #include "ops/linear/linear.h"
@@ -77,6 +78,23 @@ OpCase MakeEmbeddingCase(const OpDims& d, int /*num_threads*/, OpInputs& in) {
   out.outputs = {rows};
   out.run = [=](const ExecContext& ctx, int64_t) {
     return Embedding(ctx, {tokens, tables[0], rows});
+  };
+  return out;
+}
+
+// The logits of a step.
+OpCase MakeArgmaxCase(const OpDims& d, int /*num_threads*/, OpInputs& in) {
+  const int64_t copies = in.NumCopies(static_cast<size_t>(d.tokens * d.vocab) * sizeof(float));
+  const Tensor logits = in.RandomCopies(copies, DType::kF32, {d.tokens, d.vocab});
+  const Tensor index = in.Zeros(DType::kI32, {d.tokens});
+  OpCase out;
+  out.shape = StrCat("f32 rows ", d.tokens, " vocab ", d.vocab);
+  out.flops = static_cast<double>(d.tokens * d.vocab);
+  out.bytes = BytesOf(d.tokens * d.vocab, DType::kF32);
+  out.outputs = {index};
+  out.num_copies = copies;
+  out.run = [=, rows = d.tokens](const ExecContext& ctx, int64_t copy) {
+    return Argmax(ctx, {logits.Slice(copy * rows, rows), index});
   };
   return out;
 }

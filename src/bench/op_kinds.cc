@@ -15,6 +15,8 @@ OpDims With(OpDims dims, OpForm form) {
 
 std::vector<OpDims> PrefillAlone(const OpDims& dims) { return {dims}; }
 
+std::vector<OpDims> DecodeAlone(const OpDims& dims) { return {With(dims, OpForm::kDecode)}; }
+
 std::vector<OpDims> PrefillAndDecode(const OpDims& dims) {
   return {dims, With(dims, OpForm::kDecode)};
 }
@@ -39,7 +41,7 @@ std::vector<OpDims> Matrices(const OpDims& dims) {
   return out;
 }
 
-constexpr std::array<OpKind, 14> kKinds = {{
+constexpr std::array<OpKind, 15> kKinds = {{
     {"linear", MakeLinearCase, Matrices},
     {"linear_silu_and_mul", MakeLinearSiluAndMulCase, PrefillAndDecode},
     {"gated_delta_rule", MakeGatedDeltaRuleCase, EveryForm},
@@ -52,6 +54,7 @@ constexpr std::array<OpKind, 14> kKinds = {{
     {"silu_and_mul", MakeSiluAndMulCase, PrefillAlone},
     {"sigmoid_mul", MakeSigmoidMulCase, PrefillAlone},
     {"embedding", MakeEmbeddingCase, PrefillAlone},
+    {"argmax", MakeArgmaxCase, DecodeAlone},
     {"moe_router_topk", MakeMoeRouterTopkCase, PrefillAlone},
     {"moe_combine", MakeMoeCombineCase, PrefillAlone},
 }};

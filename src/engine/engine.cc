@@ -164,9 +164,10 @@ void Engine::DropCancelled(FunctionRef<void(const TokenEvent&)> sink) {
   cancelled_.clear();
 }
 
-void Engine::Accept(Sequence& sequence, std::span<const float> logits,
+void Engine::Accept(Sequence& sequence, std::span<const float> logits, int32_t largest,
                     FunctionRef<void(const TokenEvent&)> sink) {
-  const Result<int32_t> sampled = sequence.sampler->Sample(logits);
+  const Result<int32_t> sampled =
+      logits.empty() ? sequence.sampler->TakeLargest(largest) : sequence.sampler->Sample(logits);
   if (!sampled.ok()) {
     Release(sequence);
     sink({.request = sequence.id, .finish = FinishReason::kError, .error = sampled.status()});
@@ -174,7 +175,7 @@ void Engine::Accept(Sequence& sequence, std::span<const float> logits,
   }
   const int32_t token = *sampled;
   sequence.tokens.push_back(token);
-  FindTopLogits(logits, sequence.top_logits);
+  if (!sequence.top_logits.empty()) FindTopLogits(logits, sequence.top_logits);
   TokenEvent event{.request = sequence.id,
                    .token = token,
                    .top_logits = sequence.top_logits,
@@ -198,6 +199,7 @@ Status Engine::Step(FunctionRef<void(const TokenEvent&)> sink) {
   Schedule();
   if (step_.empty()) return OkStatus();
   GDN_ASSIGN_OR_RETURN(const ConstTensor logits, model_->Forward(step_.batch()));
+  const std::span<const int32_t> largest = model_->largest();
   const auto vocab = static_cast<size_t>(model_->config().vocab_size);
   for (size_t n = 0; n < step_.sequences().size(); ++n) {
     Sequence& sequence = *step_.sequences()[n];
@@ -205,7 +207,12 @@ Status Engine::Step(FunctionRef<void(const TokenEvent&)> sink) {
     sequence.num_computed_tokens += sequence.num_scheduled_tokens;
     if (prefill || config_.reuse_decoded) Remember(sequence);
     const int64_t row = step_.logit_index()[n];
-    if (row >= 0) Accept(sequence, {logits.Row<float>(row), vocab}, sink);
+    if (row < 0) continue;
+    if (!largest.empty() && sequence.WantsLargest()) {
+      Accept(sequence, {}, largest[static_cast<size_t>(row)], sink);
+    } else {
+      Accept(sequence, {logits.Row<float>(row), vocab}, -1, sink);
+    }
   }
   std::erase_if(running_, [](const auto& sequence) { return sequence->state_slot == 0; });
   return OkStatus();

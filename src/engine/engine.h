@@ -106,7 +106,8 @@ class Engine {
   Engine(std::unique_ptr<Model> model, const EngineConfig& config, const RunLimits& limits);
 
   void DropCancelled(FunctionRef<void(const TokenEvent&)> sink);
-  void Accept(Sequence& sequence, std::span<const float> logits,
+  // logits: empty where the sequence wants the largest alone and the model has found it.
+  void Accept(Sequence& sequence, std::span<const float> logits, int32_t largest,
               FunctionRef<void(const TokenEvent&)> sink);
 
   // engine_schedule.cc: who runs, and with which memory.

@@ -53,14 +53,26 @@ class FakeModel final : public Model {
       const int64_t next = (batch.tokens[t] + batch.positions[t]) % kVocab;
       logits_[i * kVocab + static_cast<size_t>(next)] = broken_ ? NAN : 1.0F;
       if (broken_) std::fill_n(logits_.begin() + static_cast<long>(i * kVocab), kVocab, NAN);
+      if (finds_largest_) TakeAway(batch, i, static_cast<int32_t>(next));
     }
     return ConstTensor(logits_.data(), {static_cast<int64_t>(batch.logit_rows.size()), kVocab});
   }
 
   const std::vector<SeenStep>& steps() const { return steps_; }
   void Break() { broken_ = true; }
+  // As a device does it.
+  void FindLargest() { finds_largest_ = true; }
+  std::span<const int32_t> largest() const override { return largest_; }
+  int64_t num_rows_taken_away() const { return num_rows_taken_away_; }
 
  private:
+  void TakeAway(const Batch& batch, size_t row, int32_t largest) {
+    largest_.resize(batch.logit_rows.size(), -5);
+    if (batch.wants_largest[row] == 0) return;
+    largest_[row] = broken_ ? -1 : largest;
+    std::fill_n(logits_.begin() + static_cast<long>(row * kVocab), kVocab, NAN);
+    ++num_rows_taken_away_;
+  }
   void Record(const Batch& batch) {
     EXPECT_LE(batch.num_tokens(), limits_.max_tokens);
     EXPECT_LE(batch.num_seqs(), limits_.max_seqs);
@@ -86,6 +98,9 @@ class FakeModel final : public Model {
   std::vector<float> logits_;
   std::vector<SeenStep> steps_;
   bool broken_ = false;
+  bool finds_largest_ = false;
+  int64_t num_rows_taken_away_ = 0;
+  std::vector<int32_t> largest_;
 };
 
 struct Harness {
@@ -214,6 +229,42 @@ TEST(Engine, CancelFreesARunningAndAWaitingRequest) {
 TEST(Engine, LogitsThatAreNoNumbersEndTheRequestAlone) {
   Harness h({.context_tokens = 100});
   h.model->Break();
+  const RequestId id = h.Submit(10, 5);
+  h.Drain();
+  EXPECT_EQ(h.finish[id], FinishReason::kError);
+  h.ExpectAllFree();
+}
+
+// Everything but the plain greedy request needs more of the logits than the largest.
+TEST(Engine, TakesTheModelsWordForTheLargestLogitWhereThatIsAll) {
+  const auto run = [](bool finds_largest, int64_t* num_rows) {
+    Harness h({.context_tokens = 100, .max_seqs = 5});
+    if (finds_largest) h.model->FindLargest();
+    const std::vector<Request> requests = {{},
+                                           {.sampling = {.temperature = 1, .seed = 3}},
+                                           {.sampling = {.logit_bias = {{7, 0.5F}}}},
+                                           {.num_top_logits = 1},
+                                           {.log_probs = true}};
+    for (Request request : requests) {
+      request.prompt.assign(10, 5);
+      request.max_new_tokens = 6;
+      EXPECT_TRUE(h.engine->Submit(std::move(request)).ok());
+    }
+    h.Drain();
+    *num_rows = h.model->num_rows_taken_away();
+    return h.tokens;
+  };
+  int64_t num_rows = 0;
+  const auto want = run(false, &num_rows);
+  EXPECT_EQ(num_rows, 0);
+  EXPECT_EQ(run(true, &num_rows), want);
+  EXPECT_EQ(num_rows, 6);
+}
+
+TEST(Engine, NoLargestLogitEndsTheRequest) {
+  Harness h({.context_tokens = 100});
+  h.model->Break();
+  h.model->FindLargest();
   const RequestId id = h.Submit(10, 5);
   h.Drain();
   EXPECT_EQ(h.finish[id], FinishReason::kError);

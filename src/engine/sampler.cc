@@ -174,15 +174,24 @@ Result<int32_t> Sampler::Sample(std::span<const float> logits) {
   return token;
 }
 
+Result<int32_t> Sampler::TakeLargest(int32_t token) {
+  GDN_CHECK(takes_largest());
+  if (token < 0) return NothingToChoose();
+  ++num_new_tokens_;
+  return token;
+}
+
+Status Sampler::NothingToChoose() const {
+  return InvalidArgument(
+      StrCat("sampler: all ", vocab_size_,
+             " logits are NaN or -inf, want one number among them: the model's weights are "
+             "broken, or logit_bias and min_new_tokens leave no token"));
+}
+
 Result<int32_t> Sampler::Choose(std::span<const float> logits) {
   logits_ = logits;
   FindBlockMaxima();
-  if (max_ == -kInfinity) {
-    return InvalidArgument(
-        StrCat("sampler: all ", vocab_size_,
-               " logits are NaN or -inf, want one number among them: the model's weights are "
-               "broken, or logit_bias and min_new_tokens leave no token"));
-  }
+  if (max_ == -kInfinity) return NothingToChoose();
   if (params_.temperature == 0) return NthTie(max_, 1);
   Prefix kept{-kInfinity, std::numeric_limits<int32_t>::max()};
   if (params_.top_k > 0) kept = TopK(kept);

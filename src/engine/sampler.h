@@ -72,6 +72,10 @@ class Sampler {
   // are +inf, only those are. Errors: kInvalidArgument where no token can be chosen. Allocates
   // nothing but an error's text.
   Result<int32_t> Sample(std::span<const float> logits);
+  // Whether that is the first largest of the logits as they are.
+  bool takes_largest() const { return params_.temperature == 0 && !changes_logits(); }
+  // Then the same, for who knows it: -1 where there is none.
+  Result<int32_t> TakeLargest(int32_t token);
 
  private:
   // Every filter but min_p keeps a prefix of the order: the tokens above a logit, and of those
@@ -85,6 +89,7 @@ class Sampler {
   bool changes_logits() const { return !adjusted_.empty(); }
   std::span<const float> Adjust(std::span<const float> logits);
   Result<int32_t> Choose(std::span<const float> logits);
+  Status NothingToChoose() const;
   void FindBlockMaxima();
   Prefix TopK(Prefix within);
   Prefix TopP(Prefix within);

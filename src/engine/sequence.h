@@ -63,6 +63,10 @@ struct Sequence {
     return std::span(tokens).first(static_cast<size_t>(num_prompt_tokens));
   }
   bool InPrefill() const { return num_computed_tokens < num_prompt_tokens; }
+  // Of its logits nothing but the first largest.
+  bool WantsLargest() const {
+    return sampler.has_value() && sampler->takes_largest() && top_logits.empty() && !log_probs;
+  }
   int64_t num_tokens() const { return static_cast<int64_t>(tokens.size()); }
 };
 

@@ -16,6 +16,7 @@ StepBatch::StepBatch(const RunLimits& limits)
   forms_.reserve(seqs);
   block_table_.reserve(seqs * static_cast<size_t>(max_blocks_));
   logit_rows_.reserve(seqs);
+  wants_largest_.reserve(seqs);
   sequences_.reserve(seqs);
   logit_index_.reserve(seqs);
   Clear();
@@ -29,6 +30,7 @@ void StepBatch::Clear() {
   forms_.clear();
   block_table_.clear();
   logit_rows_.clear();
+  wants_largest_.clear();
   sequences_.clear();
   logit_index_.clear();
 }
@@ -49,7 +51,9 @@ void StepBatch::Add(Sequence& sequence) {
   sequences_.push_back(&sequence);
   const bool wants_logits = last == sequence.num_tokens();
   logit_index_.push_back(wants_logits ? static_cast<int64_t>(logit_rows_.size()) : -1);
-  if (wants_logits) logit_rows_.push_back(static_cast<int32_t>(tokens_.size()) - 1);
+  if (!wants_logits) return;
+  logit_rows_.push_back(static_cast<int32_t>(tokens_.size()) - 1);
+  wants_largest_.push_back(sequence.WantsLargest() ? 1 : 0);
 }
 
 Batch StepBatch::batch() const {
@@ -60,7 +64,8 @@ Batch StepBatch::batch() const {
           .forms = forms_,
           .block_table = block_table_,
           .max_blocks = max_blocks_,
-          .logit_rows = logit_rows_};
+          .logit_rows = logit_rows_,
+          .wants_largest = wants_largest_};
 }
 
 }  // namespace gdn

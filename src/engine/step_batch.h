@@ -34,6 +34,7 @@ class StepBatch {
   std::vector<SequenceForm> forms_;
   std::vector<int32_t> block_table_;
   std::vector<int32_t> logit_rows_;
+  std::vector<uint8_t> wants_largest_;
   std::vector<Sequence*> sequences_;
   std::vector<int64_t> logit_index_;
 };

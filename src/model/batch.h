@@ -25,6 +25,8 @@ struct Batch {
       block_table;  // [N, max_blocks] KV block of each 64 positions; block 0: null
   int64_t max_blocks = 0;
   std::span<const int32_t> logit_rows;  // [M] indices into tokens, whose logits are wanted
+  // [M] 1: of the row's logits only the first largest is wanted; empty: of none (Model::largest()).
+  std::span<const uint8_t> wants_largest;
 
   int64_t num_tokens() const { return static_cast<int64_t>(tokens.size()); }
   int64_t num_seqs() const { return static_cast<int64_t>(state_slots.size()); }

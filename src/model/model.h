@@ -68,6 +68,10 @@ class Model {
   // next call. States and KV rows of the batch's sequences advance. Allocates nothing.
   // Errors: kInvalidArgument for a batch outside the limits; nothing has advanced then.
   virtual Result<ConstTensor> Forward(const Batch& batch) = 0;
+  // After a step with rows whose largest logit alone is wanted: [M] its id, for those rows, and -1
+  // where no logit is a number above -inf; what Forward returned does not hold such rows. Empty
+  // where it holds all rows and the caller is to look, as on the CPU.
+  virtual std::span<const int32_t> largest() const { return {}; }
 
   // Copies the conv and recurrent states of one slot to another; neither is the null slot.
   virtual void CopyState(int32_t from_slot, int32_t to_slot) = 0;

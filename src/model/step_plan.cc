@@ -37,6 +37,10 @@ Status StepPlan::CheckSizes(int64_t vocab_size) const {
       Size(b.forms) != b.num_seqs() || Size(b.block_table) != b.num_seqs() * b.max_blocks) {
     return InvalidArgument("batch: positions, cu_seqlens, forms or block_table of another size");
   }
+  if (!b.wants_largest.empty() && b.wants_largest.size() != b.logit_rows.size()) {
+    return InvalidArgument(StrCat("batch: wants_largest is [", b.wants_largest.size(),
+                                  "], want [M=", b.logit_rows.size(), "]"));
+  }
   GDN_RETURN_IF_ERROR(CheckCuSeqlens("batch", b.cu_seqlens, b.num_tokens()));
   GDN_RETURN_IF_ERROR(CheckStateSlots("batch", b.state_slots, b.num_seqs(), limits_.num_slots));
   for (const int32_t row : b.logit_rows) {

@@ -23,11 +23,13 @@ struct Tail {
   Tensor x;         // [M, hidden] D
   Tensor residual;  // [M, hidden] D
   Tensor logits;    // [M, vocab] f32
+  Tensor largest;   // [M] i32
 
   Tail(Arena& arena, DType dtype, const ModelConfig& config, int64_t num_rows)
       : x(arena.Take(dtype, {num_rows, config.hidden_size})),
         residual(arena.Take(dtype, {num_rows, config.hidden_size})),
-        logits(arena.Take(DType::kF32, {num_rows, config.vocab_size})) {}
+        logits(arena.Take(DType::kF32, {num_rows, config.vocab_size})),
+        largest(arena.Take(DType::kI32, {num_rows})) {}
 };
 
 size_t ActivationBytes(const ModelConfig& config, DType dtype, const RunLimits& limits);

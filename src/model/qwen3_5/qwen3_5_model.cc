@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "model/device_weights.h"
 #include "model/layer_pools.h"
+#include "model/logits_reader.h"
 #include "model/qwen3_5/memory.h"
 #include "model/qwen3_5/random_weights.h"
 #include "model/qwen3_5/tensor_table.h"
@@ -60,6 +61,7 @@ class Qwen35Model final : public Model {
   MemoryNeeds Needs(const RunLimits& limits) const override;
   Status Plan(const RunLimits& limits) override;
   Result<ConstTensor> Forward(const Batch& batch) override;
+  std::span<const int32_t> largest() const override { return logits_reader_.largest(); }
   void CopyState(int32_t from_slot, int32_t to_slot) override {
     pools_.CopyState(from_slot, to_slot, pool_);
   }
@@ -75,10 +77,9 @@ class Qwen35Model final : public Model {
 
  private:
   Status PlanRope(const RunLimits& limits);
-  Result<ConstTensor> OnHost(const ConstTensor& logits);
   Status RunMixer(const LayerContext& ctx, int64_t index, const Stream& s) const;
   Status RunMlp(const LayerContext& ctx, int64_t index, const Stream& s) const;
-  Result<ConstTensor> Logits(const ExecContext& exec, Arena& arena, const Stream& s) const;
+  Status Logits(const ExecContext& exec, const Stream& s, const Tail& tail) const;
   Status Norm(const ExecContext& exec, const OwnedTensor& weight, const Tensor& x,
               const Tensor& residual) const;
   PrefillRule Rule() const;
@@ -95,7 +96,7 @@ class Qwen35Model final : public Model {
   OwnedTensor rope_table_;  // [max_positions, rotary_dim] f32
   Storage activations_;
   Storage kernel_scratch_;
-  Storage host_logits_;  // [max_logit_rows, vocab] f32, where the host does not see the device's
+  LogitsReader logits_reader_;  // of what the host does not see
   KernelLog kernel_log_;
 };
 
@@ -123,8 +124,7 @@ Status Qwen35Model::Plan(const RunLimits& limits) {
                                                           options_.device, pool_.num_threads()),
                                        "kernel scratch"));
   if (options_.device.type != DeviceType::kCpu) {
-    const auto elements = static_cast<size_t>(limits.max_logit_rows * config_.vocab_size);
-    GDN_ASSIGN_OR_RETURN(host_logits_, Storage::Allocate(elements * sizeof(float), "logits"));
+    GDN_RETURN_IF_ERROR(logits_reader_.Plan(limits, config_.vocab_size));
   }
   GDN_RETURN_IF_ERROR(PlanRope(limits));
   plan_.emplace(limits);
@@ -183,11 +183,9 @@ Status Qwen35Model::RunMlp(const LayerContext& ctx, int64_t index, const Stream&
   return layer.mlp.Forward(ctx, s.x);
 }
 
-Result<ConstTensor> Qwen35Model::Logits(const ExecContext& exec, Arena& arena,
-                                        const Stream& s) const {
+Status Qwen35Model::Logits(const ExecContext& exec, const Stream& s, const Tail& tail) const {
   const std::span<const int32_t> rows = plan_->batch().logit_rows;
-  const Tail tail(arena, weights_.dtype, config_, static_cast<int64_t>(rows.size()));
-  if (rows.empty()) return ConstTensor(tail.logits);
+  if (rows.empty()) return OkStatus();
   const TimeTo time(options_.layer_times, &LayerTimes::head);
   // Picking rows is an embedding lookup in the activations.
   const Weight x_rows = Weight::View(s.x);
@@ -196,20 +194,7 @@ Result<ConstTensor> Qwen35Model::Logits(const ExecContext& exec, Arena& arena,
   GDN_RETURN_IF_ERROR(Embedding(exec, {rows, &residual_rows, tail.residual}));
   GDN_RETURN_IF_ERROR(Norm(exec, weights_.final_norm, tail.x, tail.residual));
   const DType round_to = options_.round_logits ? weights_.dtype : DType::kF32;
-  GDN_RETURN_IF_ERROR(Linear(exec, {tail.x, &weights_.head_weight(), round_to, tail.logits}));
-  return ConstTensor(tail.logits);
-}
-
-// Waits for the step.
-Result<ConstTensor> Qwen35Model::OnHost(const ConstTensor& logits) {
-  if (options_.device.type == DeviceType::kCpu) return logits;
-  const auto bytes = static_cast<size_t>(logits.shape.NumElements()) * sizeof(float);
-  if (bytes == 0) {
-    GDN_RETURN_IF_ERROR(backend_->Finish());
-  } else {
-    GDN_RETURN_IF_ERROR(backend_->Read(host_logits_.data(), logits.data, bytes));
-  }
-  return ConstTensor(host_logits_.data(), DType::kF32, logits.shape);
+  return Linear(exec, {tail.x, &weights_.head_weight(), round_to, tail.logits});
 }
 
 Result<ConstTensor> Qwen35Model::Forward(const Batch& batch) {
@@ -232,8 +217,10 @@ Result<ConstTensor> Qwen35Model::Forward(const Batch& batch) {
       GDN_RETURN_IF_ERROR(RunMlp(ctx, i, s));
     }
   }
-  GDN_ASSIGN_OR_RETURN(const ConstTensor logits, Logits(exec, arena, s));
-  return OnHost(logits);
+  const Tail tail(arena, weights_.dtype, config_, static_cast<int64_t>(batch.logit_rows.size()));
+  GDN_RETURN_IF_ERROR(Logits(exec, s, tail));
+  if (options_.device.type == DeviceType::kCpu) return ConstTensor(tail.logits);
+  return logits_reader_.Read(exec, batch, tail.logits, tail.largest);
 }
 
 Result<std::unique_ptr<Model>> Assemble(ModelConfig config, const std::string& prefix,
