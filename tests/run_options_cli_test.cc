@@ -76,5 +76,10 @@ TEST_F(Cli, LogProbsAreThoseOfTheLogits) {
   ExpectBadInput(kRun + "--log-probs", {"--log-probs", "--json"});
 }
 
+TEST_F(Cli, MatrixProductsOfTheVendorAreForItsDevices) {
+  ExpectBadInput(kRun + "--device cpu --gemm vendor", {"cpu", "want --gemm own"});
+  ExpectBadInput(kRun + "--gemm other", {"--gemm", "other"});
+}
+
 }  // namespace
 }  // namespace gdn

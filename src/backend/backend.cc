@@ -37,8 +37,11 @@ std::string UserCacheFolder() {
   return home != nullptr && *home == '/' ? StrCat(home, "/.cache/gdn") : "";
 }
 
-Result<std::unique_ptr<Backend>> OpenBackend(const Device& device,
-                                             [[maybe_unused]] const BackendOptions& options) {
+Result<std::unique_ptr<Backend>> OpenBackend(const Device& device, const BackendOptions& options) {
+  if (options.vendor_gemm && FamilyOf(device.type) != KernelFamily::kGpu) {
+    return Unsupported(
+        StrCat(Name(device.type), ": has no matrix products but ours, want --gemm own"));
+  }
   if (device.type == DeviceType::kCpu) return std::unique_ptr<Backend>(new CpuBackend());
   GDN_IF_GPU(if (FamilyOf(device.type) == KernelFamily::kGpu) return OpenGpu(device, options);)
   GDN_IF_VULKAN(if (device.type == DeviceType::kVulkan) return OpenVulkan(device.index, options);)

@@ -44,6 +44,8 @@ class Backend {
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
   virtual Status Finish() = 0;
   virtual DeviceWork work() const { return {}; }
+  // Linear layers are the vendor library's (BackendOptions), which reads row-major weights alone.
+  virtual bool has_vendor_gemm() const { return false; }
 };
 
 struct BackendOptions {
@@ -52,6 +54,8 @@ struct BackendOptions {
   bool host_can_see_memory = false;
   // Where a device may keep what it has compiled, a folder; "": nowhere.
   std::string cache_folder;
+  // Linear layers by the vendor's library, whose bits depend on how many rows a step has.
+  bool vendor_gemm = false;
 };
 
 // Errors: kUnsupported where there is no such device or it lacks a feature, naming it.

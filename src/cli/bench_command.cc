@@ -193,6 +193,7 @@ void AddModelOptions(CLI::App& command, BenchOptions& options) {
       ->capture_default_str();
   AddDeviceOption(command, options.device);
   AddPrefillOption(command, options.prefill);
+  AddGemmOption(command, options.gemm);
 }
 
 }  // namespace

@@ -44,8 +44,10 @@ Result<ModelConfig> BenchConfig(BenchOptions& options) {
 Result<LoadedModel> LoadForBench(const BenchOptions& options, const ModelConfig& config,
                                  const RunLimits& limits, LayerTimes* times) {
   GDN_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device));
-  const ModelOptions model_options{
-      .device = device, .prefill = PrefillModeOf(options.prefill), .layer_times = times};
+  const ModelOptions model_options{.device = device,
+                                   .prefill = PrefillModeOf(options.prefill),
+                                   .vendor_gemm = options.gemm == "vendor",
+                                   .layer_times = times};
   InstallMappedFileHandler();
   LoadedModel out{.pool = std::make_unique<ThreadPool>(options.measure.num_threads)};
   ProgressLine progress("loading");

@@ -25,6 +25,7 @@ struct BenchOptions {
   MeasureOptions measure{.repetitions = 5};
   std::string dtype = "bf16";
   std::string prefill = "auto";
+  std::string gemm = "own";
   std::string device = "auto";
   bool layers = false;
   bool turns = false;

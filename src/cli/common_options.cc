@@ -24,6 +24,15 @@ void AddPrefillOption(CLI::App& command, std::string& word) {
       ->capture_default_str();
 }
 
+void AddGemmOption(CLI::App& command, std::string& word) {
+  command
+      .add_option("--gemm", word,
+                  "Matrix products of a CUDA device: own, whose bits no batch changes, or vendor, "
+                  "by cuBLASLt, whose bits depend on what runs beside a request")
+      ->check(CLI::IsMember({"own", "vendor"}))
+      ->capture_default_str();
+}
+
 void AddDTypeOption(CLI::App& command, std::string& word, const std::string& help) {
   command.add_option("--dtype", word, help)
       ->check(CLI::IsMember({"bf16", "f16", "f32"}))

@@ -18,6 +18,8 @@ void AddThreadsOption(CLI::App& command, int& num_threads);
 void AddDeviceOption(CLI::App& command, std::string& word);
 // --prefill auto, chunk or recurrent.
 void AddPrefillOption(CLI::App& command, std::string& word);
+// --gemm own or vendor.
+void AddGemmOption(CLI::App& command, std::string& word);
 // --dtype bf16, f16 or f32.
 void AddDTypeOption(CLI::App& command, std::string& word, const std::string& help);
 

@@ -85,6 +85,7 @@ Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
                                   " prints into the JSON object: it wants --json"));
   }
   options.session.model.prefill = PrefillModeOf(options.prefill);
+  options.session.model.vendor_gemm = options.gemm == "vendor";
   const std::optional<LogLevel> level = ParseLogLevel(options.log_level);
   SetLogLevel(level.value_or(LogLevel::kWarning));
   GDN_ASSIGN_OR_RETURN(options.session.model.device, ChooseDevice(options.device));
@@ -139,6 +140,7 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
   command.add_flag("--ignore-eos", options.ignore_eos, "Go on after an end-of-text token");
   AddDeviceOption(command, options.device);
   AddPrefillOption(command, options.prefill);
+  AddGemmOption(command, options.gemm);
 }
 
 }  // namespace

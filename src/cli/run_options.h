@@ -31,6 +31,7 @@ struct RunOptions {
   std::vector<int32_t> ids;
   std::string device = "auto";
   std::string prefill = "auto";
+  std::string gemm = "own";
   std::string log_level = "warning";
   std::vector<std::string> logit_bias;
   bool ignore_eos = false;

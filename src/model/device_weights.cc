@@ -8,6 +8,9 @@ namespace gdn {
 Result<Weight> DeviceWeights::ReadLinear(const std::string& name) {
   GDN_ASSIGN_OR_RETURN(Weight weight, source_.ReadLinear(name));
   if (stays()) return weight;
+  if (backend_.has_vendor_gemm() && weight.layout() != WeightLayout::kRowMajor) {
+    GDN_ASSIGN_OR_RETURN(weight, weight.RowMajor());
+  }
   GDN_ASSIGN_OR_RETURN(Storage storage,
                        backend_.memory().Allocate(weight.size_bytes(), name.c_str()));
   GDN_RETURN_IF_ERROR(backend_.Write(storage.data(), weight.data(), weight.size_bytes()));

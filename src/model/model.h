@@ -36,6 +36,7 @@ struct ModelOptions {
   Device device;
   PrefillMode prefill = PrefillMode::kAuto;
   std::string impl;  // forces a kernel in every op that has one of that name ("ref"), for tests
+  bool vendor_gemm = false;           // --gemm vendor: BackendOptions
   bool round_logits = true;           // to D, as the reference does; false to compare devices
   LayerTimes* layer_times = nullptr;  // where steps add their times; null: no clock is read
 };

@@ -28,6 +28,7 @@ class GpuBackend final : public Backend, private MemorySource {
   void Copy(void* to, const void* from, size_t bytes) override { stream_.Copy(to, from, bytes); }
   Status Finish() override { return stream_.Finish(); }
   DeviceWork work() const override { return stream_.counts(); }
+  bool has_vendor_gemm() const override { return stream_.has_gemm(); }
 
   Stream& stream() { return stream_; }
 

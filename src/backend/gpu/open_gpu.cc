@@ -94,8 +94,10 @@ Result<std::unique_ptr<Backend>> OpenGpu(const Device& device, const BackendOpti
     }
     if (runtime == nullptr) return GpuDriverStatus(device.type);
   }
-  return std::unique_ptr<Backend>(
-      new gpu::GpuBackend(std::move(runtime), device.index, options.host_can_see_memory));
+  auto backend = std::make_unique<gpu::GpuBackend>(std::move(runtime), device.index,
+                                                   options.host_can_see_memory);
+  if (options.vendor_gemm) GDN_RETURN_IF_ERROR(backend->stream().OpenGemm());
+  return std::unique_ptr<Backend>(std::move(backend));
 }
 
 }  // namespace gdn

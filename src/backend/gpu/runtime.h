@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/gpu/gemm.h"
 #include "backend/gpu/kernel.h"
 #include "base/status.h"
 #include "tensor/device.h"
@@ -18,7 +19,7 @@ namespace gdn::gpu {
 
 // One item of work of a step.
 struct Work {
-  enum class Kind : uint8_t { kLaunch, kCopy, kFill };
+  enum class Kind : uint8_t { kLaunch, kCopy, kFill, kGemm };
   Kind kind = Kind::kLaunch;
   // kLaunch
   const Kernel* kernel = nullptr;
@@ -31,6 +32,7 @@ struct Work {
   void* to = nullptr;
   const void* from = nullptr;
   size_t bytes = 0;
+  Gemm gemm;  // kGemm
 
   bool operator==(const Work& other) const;
 };
@@ -65,6 +67,9 @@ class Runtime {
   // Memory of the host that copies are fast from. Errors: kOutOfMemory.
   virtual Result<void*> AllocateHost(size_t bytes) = 0;
   virtual void FreeHost(void* data) = 0;
+
+  // Loads the vendor's library of matrix products, before the first kGemm. Errors: kUnsupported.
+  virtual Status OpenGemm() = 0;
 
   // In order with all other work. The host's bytes must stay as they are until Wait.
   virtual Status CopyToDevice(void* to, const void* from, size_t bytes) = 0;

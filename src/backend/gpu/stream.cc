@@ -20,7 +20,7 @@ bool Work::operator==(const Work& other) const {
   return kind == other.kind && kernel == other.kernel && instance == other.instance &&
          grid.x == other.grid.x && grid.y == other.grid.y && grid.z == other.grid.z &&
          threads == other.threads && shared_bytes == other.shared_bytes && params == other.params &&
-         to == other.to && from == other.from && bytes == other.bytes;
+         to == other.to && from == other.from && bytes == other.bytes && gemm == other.gemm;
 }
 
 Stream::~Stream() {
@@ -63,6 +63,19 @@ void Stream::Copy(void* to, const void* from, size_t bytes) {
 void Stream::FillZero(void* data, size_t bytes) {
   if (!status_.ok() || bytes == 0) return;
   work_.push_back({.kind = Work::Kind::kFill, .to = data, .bytes = bytes});
+}
+
+Status Stream::OpenGemm() {
+  GDN_RETURN_IF_ERROR(runtime_.OpenGemm());
+  has_gemm_ = true;
+  return OkStatus();
+}
+
+void Stream::Multiply(const Gemm& gemm) {
+  GDN_CHECK(has_gemm_ && gemm.m > 0 && gemm.n > 0 && gemm.k > 0);
+  if (!status_.ok()) return;
+  work_.push_back({.kind = Work::Kind::kGemm, .gemm = gemm});
+  ++counts_.dispatches;
 }
 
 Status Stream::NewPage(size_t bytes) {

@@ -51,7 +51,13 @@ class Stream {
     return static_cast<const T*>(Upload(values.data(), values.size_bytes()));
   }
   void Copy(void* to, const void* from, size_t bytes);
+  // After OpenGemm alone.
+  void Multiply(const Gemm& gemm);
   void FillZero(void* data, size_t bytes);
+
+  // The vendor's matrix products. Errors: kUnsupported.
+  Status OpenGemm();
+  bool has_gemm() const { return has_gemm_; }
 
   // Runs it and waits. The first error is returned from then on.
   Status Finish();
@@ -97,6 +103,7 @@ class Stream {
   Status status_;
   DeviceWork counts_;
   int64_t num_graph_launches_ = 0;
+  bool has_gemm_ = false;
 };
 
 }  // namespace gdn::gpu

@@ -145,5 +145,24 @@ TEST_F(GpuStream, OutOfMemoryNamesWhatItWasFor) {
   EXPECT_EQ(Sums()[0], 1);
 }
 
+TEST_F(GpuStream, MatrixProductsTakeTheirPlaceInTheStep) {
+  ASSERT_FALSE(backend_.has_vendor_gemm());
+  ASSERT_TRUE(stream().OpenGemm().ok());
+  EXPECT_TRUE(backend_.has_vendor_gemm());
+  const std::vector<float> x = {1, 2, 0, 3, 4, 0};          // [2, 2], rows 3 apart
+  const std::vector<float> weight = {1, 0, 0, 1, 10, 100};  // [3, 2]
+  stream().Multiply({.x = stream().Upload(std::span(x)),
+                     .x_stride = 3,
+                     .weight = stream().Upload(std::span(weight)),
+                     .out = sums_.data(),
+                     .out_stride = 4,
+                     .m = 2,
+                     .n = 3,
+                     .k = 2});
+  std::vector<float> out(8, -1);
+  ASSERT_TRUE(backend_.Read(out.data(), sums_.data(), 8 * sizeof(float)).ok());
+  EXPECT_EQ(out, (std::vector<float>{1, 2, 210, 0, 3, 4, 430, 0}));
+}
+
 }  // namespace
 }  // namespace gdn::gpu_test

@@ -100,6 +100,11 @@ class VendorRuntime final : public Runtime {
     if (Api::SetDevice(index_) == Api::kSuccess) (void)Api::FreeHost(data);
   }
 
+  Status OpenGemm() override {
+    GDN_RETURN_IF_ERROR(Ready());
+    return gemm_.Open();
+  }
+
   Status CopyToDevice(void* to, const void* from, size_t bytes) override {
     GDN_RETURN_IF_ERROR(Ready());
     return Check(Api::MemcpyAsync(to, from, bytes, Api::kHostToDevice, stream_),
@@ -167,6 +172,8 @@ class VendorRuntime final : public Runtime {
             "copying");
       case Work::Kind::kFill:
         return Check(Api::MemsetAsync(item.to, 0, item.bytes, stream_), "filling with zeros");
+      case Work::Kind::kGemm:
+        return gemm_.Run(item.gemm, stream_);
       case Work::Kind::kLaunch:
         break;
     }
@@ -190,6 +197,7 @@ class VendorRuntime final : public Runtime {
   Caps caps_;
   bool host_can_see_memory_;
   typename Api::Stream stream_ = nullptr;
+  typename Api::GemmLibrary gemm_;
   std::set<const void*> raised_;  // kernels that may have all shared memory there is
   Status lost_;
 };

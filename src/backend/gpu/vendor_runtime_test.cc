@@ -28,11 +28,23 @@ struct FakeDriver {
 };
 FakeDriver driver;  // anew in every test
 
+struct FakeGemmLibrary {
+  Status Open() {
+    return driver.Call("open gemm") == 0 ? OkStatus() : Unsupported("there is no library");
+  }
+  Status Run(const Gemm& gemm, int* /*stream*/) {
+    return driver.Call(StrCat("gemm ", gemm.m, " ", gemm.n, " ", gemm.k)) == 0
+               ? OkStatus()
+               : Unsupported("no such product");
+  }
+};
+
 struct FakeApi {
   using Error = int;
   using Stream = int*;
   using GraphTemplate = int*;
   using GraphExec = int*;
+  using GemmLibrary = FakeGemmLibrary;
 
   static constexpr DeviceType kType = DeviceType::kCuda;
   static constexpr const char* kName = "Fake";
@@ -141,6 +153,19 @@ TEST(VendorRuntime, RunsWorkInOrderAndRaisesSharedMemoryOnce) {
   EXPECT_THAT(driver.calls,
               ElementsAre("launch 3 64 1024 of 7", "raise 102400", "launch 3 64 65536 of 8",
                           "launch 3 64 81920 of 9", "copy 5 kind 3"));
+}
+
+TEST(VendorRuntime, GivesMatrixProductsToTheLibrary) {
+  auto runtime = OpenSecond();
+  ASSERT_TRUE(runtime->OpenGemm().ok());
+  const std::array<Work, 2> work = {
+      LaunchOf(7, 0), Work{.kind = Work::Kind::kGemm, .gemm = {.m = 2, .n = 3, .k = 4}}};
+  EXPECT_TRUE(runtime->Run(work).ok());
+  EXPECT_THAT(driver.calls, ElementsAre("open gemm", "launch 3 64 0 of 7", "gemm 2 3 4"));
+  runtime = OpenSecond({.fail_at = 0});
+  EXPECT_EQ(runtime->OpenGemm().message(), "there is no library");
+  runtime = OpenSecond({.fail_at = 1});
+  EXPECT_EQ(runtime->Run(work).message(), "no such product");
 }
 
 TEST(VendorRuntime, AllocatesWhatTheHostSeesWhereAsked) {

@@ -227,7 +227,8 @@ Result<std::unique_ptr<Model>> Assemble(ModelConfig config, const std::string& p
                                         const ModelOptions& options, ThreadPool& pool,
                                         WeightSource& source, size_t weight_bytes) {
   GDN_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                       OpenBackend(options.device, {.cache_folder = UserCacheFolder()}));
+                       OpenBackend(options.device, {.cache_folder = UserCacheFolder(),
+                                                    .vendor_gemm = options.vendor_gemm}));
   DeviceWeights on_device(source, *backend);
   GDN_ASSIGN_OR_RETURN(Weights weights, ReadWeights(config, prefix, on_device));
   return std::unique_ptr<Model>(std::make_unique<Qwen35Model>(

@@ -15,6 +15,7 @@ namespace {
 // Up to here the weights are read again for every 16 rows, from a cache, and every panel is a
 // block.
 constexpr int64_t kFewRows = 32;
+constexpr const char* kVendorsId = "linear__vendor";
 
 void Run(const ExecContext& ctx, const ConstTensor& x, const Weight& weight, const Weight* up,
          const Tensor& out, gpu::LinearOut form) {
@@ -49,12 +50,36 @@ void Run(const ExecContext& ctx, const ConstTensor& x, const Weight& weight, con
                             gpu::kBlockThreads, shared_bytes, params);
 }
 
+// Whether the vendor's library is asked for and can: it knows no f32 results that are rounded to a
+// dtype of 16 bits, which are those of the head.
+bool IsVendors(const ExecContext& ctx, const Weight& weight, gpu::LinearOut form) {
+  return gpu::StreamOf(ctx).has_gemm() && weight.layout() == WeightLayout::kRowMajor &&
+         (form != gpu::LinearOut::kRoundedF32 || weight.dtype() == DType::kF32);
+}
+
+void Multiply(const ExecContext& ctx, const ConstTensor& x, const Weight& weight,
+              const Tensor& out) {
+  if (x.dim(0) == 0) return;
+  if (ctx.kernel_log != nullptr) ctx.kernel_log->Record("linear", kVendorsId);
+  gpu::StreamOf(ctx).Multiply({.x = x.data,
+                               .x_stride = x.stride(0),
+                               .weight = weight.data(),
+                               .out = out.data,
+                               .out_stride = out.stride(0),
+                               .m = x.dim(0),
+                               .n = weight.rows(),
+                               .k = weight.cols(),
+                               .dtype = weight.dtype(),
+                               .out_dtype = out.dtype});
+}
+
 }  // namespace
 
 void LinearGpu(const ExecContext& ctx, const LinearArgs& args) {
   const auto form = args.out.dtype == args.weight->dtype() ? gpu::LinearOut::kElements
                     : args.round_to == DType::kF32         ? gpu::LinearOut::kF32
                                                            : gpu::LinearOut::kRoundedF32;
+  if (IsVendors(ctx, *args.weight, form)) return Multiply(ctx, args.x, *args.weight, args.out);
   Run(ctx, args.x, *args.weight, nullptr, args.out, form);
 }
 

@@ -97,6 +97,22 @@ Weight Weight::In(Storage storage) const {
   return out;
 }
 
+Result<Weight> Weight::RowMajor() const {
+  Weight out;
+  out.rows_ = rows_;
+  out.cols_ = cols_;
+  out.format_ = format_;
+  GDN_ASSIGN_OR_RETURN(out.owner_, Storage::Allocate(out.size_bytes(), "a row-major weight"));
+  out.data_ = out.owner_.data();
+  DispatchFloat(dtype(), [&]<class T>(T /*type*/) {
+    auto* to = reinterpret_cast<T*>(out.owner_.data());
+    for (int64_t row = 0; row < rows_; ++row) {
+      for (int64_t col = 0; col < cols_; ++col) *to++ = WeightAt<T>(*this, row, col);
+    }
+  });
+  return out;
+}
+
 Result<Weight> Weight::Pack(const ConstTensor& source, ThreadPool& pool,
                             FunctionRef<void(int64_t first_row, int64_t num_rows)> done,
                             MemorySource& memory) {

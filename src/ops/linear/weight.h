@@ -41,6 +41,8 @@ class Weight {
   static Result<Weight> Pack(const ConstTensor& source, ThreadPool& pool,
                              FunctionRef<void(int64_t first_row, int64_t num_rows)> done,
                              MemorySource& memory = HostMemory());
+  // A row-major copy in the host's memory, of a weight that lies there. Errors: kOutOfMemory.
+  Result<Weight> RowMajor() const;
   // The same matrix with its bytes in storage, on whatever device.
   Weight In(Storage storage) const;
 

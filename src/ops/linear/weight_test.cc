@@ -61,6 +61,22 @@ TYPED_TEST(WeightPack, HoldsEveryElementBitForBit) {
   }
 }
 
+TYPED_TEST(WeightPack, ComesBackRowMajor) {
+  using T = TypeParam;
+  for (const auto& [n, k] : {std::pair<int64_t, int64_t>{1, 1}, {33, 5}, {64, 32}}) {
+    const std::vector<T> rows = RandomBits<T>(static_cast<size_t>(n * k));
+    ThreadPool pool(1);
+    const ConstTensor source(rows.data(), Shape{n, k});
+    const Weight packed = Weight::Pack(source, pool, kIgnore).value();
+    const Weight back = packed.RowMajor().value();
+    EXPECT_EQ(back.layout(), WeightLayout::kRowMajor);
+    EXPECT_EQ(back.rows(), n);
+    EXPECT_EQ(back.cols(), k);
+    ASSERT_EQ(back.size_bytes(), rows.size() * sizeof(T));
+    EXPECT_EQ(std::memcmp(back.data(), rows.data(), back.size_bytes()), 0);
+  }
+}
+
 TYPED_TEST(WeightPack, PadsWithZeros) {
   using T = TypeParam;
   const std::vector<T> rows(33 * 3, FromF32<T>(1.0F));

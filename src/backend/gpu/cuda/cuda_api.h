@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "backend/gpu/cuda/cublaslt.h"
 #include "backend/gpu/runtime.h"
 #include "base/str.h"
 
@@ -16,6 +17,7 @@ struct CudaApi {
   using Stream = cudaStream_t;
   using GraphTemplate = cudaGraph_t;
   using GraphExec = cudaGraphExec_t;
+  using GemmLibrary = CublasLt;
 
   static constexpr DeviceType kType = DeviceType::kCuda;
   static constexpr const char* kName = "CUDA";

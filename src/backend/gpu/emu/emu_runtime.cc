@@ -21,6 +21,26 @@ struct EmuGraph final : public Graph {
   std::vector<Work> work;
 };
 
+float Load(const void* data, DType dtype, int64_t i) {
+  return DispatchFloat(dtype,
+                       [&]<class T>(T /*type*/) { return ToF32(static_cast<const T*>(data)[i]); });
+}
+
+// In place of a vendor's library, with its contract; not what any of them has for bits.
+void Multiply(const Gemm& g) {
+  for (int64_t m = 0; m < g.m; ++m) {
+    for (int64_t n = 0; n < g.n; ++n) {
+      float sum = 0;
+      for (int64_t k = 0; k < g.k; ++k) {
+        sum += Load(g.x, g.dtype, m * g.x_stride + k) * Load(g.weight, g.dtype, n * g.k + k);
+      }
+      DispatchFloat(g.out_dtype, [&]<class T>(T /*type*/) {
+        static_cast<T*>(g.out)[m * g.out_stride + n] = FromF32<T>(sum);
+      });
+    }
+  }
+}
+
 class EmuRuntime final : public Runtime {
  public:
   EmuRuntime(const emu::Options& options, int num_threads) : options_(options), pool_(num_threads) {
@@ -49,6 +69,7 @@ class EmuRuntime final : public Runtime {
   void Free(void* data) override { std::free(data); }
   Result<void*> AllocateHost(size_t bytes) override { return Allocate(bytes); }
   void FreeHost(void* data) override { Free(data); }
+  Status OpenGemm() override { return OkStatus(); }
 
   Status CopyToDevice(void* to, const void* from, size_t bytes) override {
     std::memcpy(to, from, bytes);
@@ -76,6 +97,9 @@ class EmuRuntime final : public Runtime {
         return OkStatus();
       case Work::Kind::kFill:
         std::memset(item.to, 0, item.bytes);
+        return OkStatus();
+      case Work::Kind::kGemm:
+        Multiply(item.gemm);
         return OkStatus();
       case Work::Kind::kLaunch:
         break;

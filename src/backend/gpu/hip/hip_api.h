@@ -12,11 +12,20 @@
 
 namespace gdn::gpu {
 
+// There is none yet that is loaded at run time.
+struct NoGemmLibrary {
+  Status Open() const {
+    return Unsupported("ROCm: has no matrix products but ours, want --gemm own");
+  }
+  Status Run(const Gemm& /*gemm*/, hipStream_t /*stream*/) const { return Open(); }
+};
+
 struct HipApi {
   using Error = hipError_t;
   using Stream = hipStream_t;
   using GraphTemplate = hipGraph_t;
   using GraphExec = hipGraphExec_t;
+  using GemmLibrary = NoGemmLibrary;
 
   static constexpr DeviceType kType = DeviceType::kRocm;
   static constexpr const char* kName = "HIP";
