@@ -28,7 +28,7 @@ LAYERS = {
                 "chat_template"},
     "capi": {"base", "backend", "engine", "session"},
     "bench": {"base", "tensor", "backend", "ops", "io", "model", "engine", "parity"},
-    "server": {"base", "tensor", "backend", "ops", "model", "engine", "session"},
+    "server": {"base", "tensor", "backend", "ops", "io", "tokenizer", "model", "engine", "session"},
     "cli": {"base", "tensor", "backend", "ops", "io", "tokenizer", "parity", "model", "engine",
             "session", "bench", "server"},
 }
@@ -44,6 +44,7 @@ LIBRARIES = {
     "utf8proc": {"tokenizer"},
     "CLI/": {"cli"},
     "boost/": {"server"},
+    "prometheus/": {"server"},
     "cuda": {"backend", "ops"},
     "hip/": {"backend", "ops"},
     "vulkan/": {"backend", "ops"},

@@ -5,7 +5,7 @@
 # Debian 12 names.
 # shellcheck disable=SC2034  # used by those who source this
 PACKAGES_BUILD=(g++ cmake ninja-build pkg-config ccache libhwy-dev nlohmann-json3-dev libcli11-dev
-  libpcre2-dev libutf8proc-dev libvulkan-dev glslc)
+  libpcre2-dev libutf8proc-dev libvulkan-dev glslc libboost-dev prometheus-cpp-dev)
 # The last two: a Vulkan driver that runs on the CPU, and the layer that checks how it is used.
 # shellcheck disable=SC2034
 PACKAGES_TEST=(libgtest-dev libgmock-dev python3 mesa-vulkan-drivers vulkan-validationlayers)

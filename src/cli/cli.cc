@@ -46,6 +46,7 @@ int RunCli(int argc, char** argv) {
   AddInspectCommand(app, exit_code);
   AddDevicesCommand(app, exit_code);
   AddParityCommand(app, exit_code);
+  GDN_IF_SERVER(AddServeCommand(app, exit_code);)
   AddBenchCommand(app, exit_code);
   AddBenchOpCommand(app, exit_code);
   const Status named = CheckCommandName(app, argc, argv);

@@ -15,6 +15,7 @@ inline constexpr int kExitBadInput = 2;
 inline constexpr int kExitInterrupted = 130;
 
 void AddRunCommand(CLI::App& app, int& exit_code);
+void AddServeCommand(CLI::App& app, int& exit_code);  // where the build has a server
 void AddTokenizeCommand(CLI::App& app, int& exit_code);
 void AddInspectCommand(CLI::App& app, int& exit_code);
 void AddDevicesCommand(CLI::App& app, int& exit_code);

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/log.h"
 #include "base/system_info.h"
 #include "cli/number_option.h"
 
@@ -11,6 +12,28 @@ namespace gdn {
 void AddThreadsOption(CLI::App& command, int& num_threads) {
   AddNumberOption(command, "-t,--threads", num_threads, "Threads (default: all cores)")
       ->check(CLI::Range(1, 1024));
+}
+
+void AddModelOption(CLI::App& command, std::string& dir) {
+  command.add_option("-m,--model", dir, "Checkpoint folder")->required();
+}
+
+void AddContextOption(CLI::App& command, int64_t& tokens) {
+  AddNumberOption(command, "-c,--ctx", tokens, "Context in tokens; 0: the model's, at most 4096")
+      ->capture_default_str();
+}
+
+void AddMemoryOption(CLI::App& command, std::string& limit) {
+  command.add_option(
+      "--memory", limit,
+      "Memory for weights, contexts and cached prompts together: \"8GiB\", \"80%\" of "
+      "what is available (default: all of it, where it is needed)");
+}
+
+void AddLogLevelOption(CLI::App& command, std::string& word) {
+  command.add_option("--log-level", word, "error, warning, info or debug")
+      ->check(CLI::IsMember({"error", "warning", "info", "debug"}))
+      ->capture_default_str();
 }
 
 void AddDeviceOption(CLI::App& command, std::string& word) {
@@ -50,6 +73,10 @@ void AddMeasureOptions(CLI::App& command, MeasureOptions& options) {
                   "cache, 256 or more")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
+}
+
+void SetLogLevelOf(const std::string& word) {
+  SetLogLevel(ParseLogLevel(word).value_or(LogLevel::kWarning));
 }
 
 PrefillMode PrefillModeOf(const std::string& word) {

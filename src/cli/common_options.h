@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "model/model.h"
@@ -15,6 +16,11 @@ class App;
 namespace gdn {
 
 void AddThreadsOption(CLI::App& command, int& num_threads);
+void AddModelOption(CLI::App& command, std::string& dir);
+// -c,--ctx; 0: DefaultContext() of the engine.
+void AddContextOption(CLI::App& command, int64_t& tokens);
+void AddMemoryOption(CLI::App& command, std::string& limit);
+void AddLogLevelOption(CLI::App& command, std::string& word);
 void AddDeviceOption(CLI::App& command, std::string& word);
 // --prefill auto, chunk or recurrent.
 void AddPrefillOption(CLI::App& command, std::string& word);
@@ -35,6 +41,7 @@ struct MeasureOptions {
 void AddMeasureOptions(CLI::App& command, MeasureOptions& options);
 
 // Of words that the option's check has let through.
+void SetLogLevelOf(const std::string& word);
 PrefillMode PrefillModeOf(const std::string& word);
 DType DTypeOfWord(const std::string& word);
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "backend/devices.h"
-#include "base/log.h"
 #include "base/str.h"
 #include "base/system_info.h"
 #include "cli/chat_options.h"
@@ -86,8 +85,7 @@ Status Run(const CLI::App& command, RunOptions& options, int& exit_code) {
   }
   options.session.model.prefill = PrefillModeOf(options.prefill);
   options.session.model.vendor_gemm = options.gemm == "vendor";
-  const std::optional<LogLevel> level = ParseLogLevel(options.log_level);
-  SetLogLevel(level.value_or(LogLevel::kWarning));
+  SetLogLevelOf(options.log_level);
   GDN_ASSIGN_OR_RETURN(options.session.model.device, ChooseDevice(options.device));
   GDN_ASSIGN_OR_RETURN(options.params.sampling.logit_bias, ParseLogitBias(options.logit_bias));
   GDN_RETURN_IF_ERROR(ValidateSamplingParams(options.params.sampling));
@@ -119,9 +117,7 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
   AddNumberOption(command, "-n,--predict", options.params.max_new_tokens,
                   "Tokens to generate at most")
       ->capture_default_str();
-  AddNumberOption(command, "-c,--ctx", options.session.engine.context_tokens,
-                  "Context in tokens; 0: the model's, at most 4096")
-      ->capture_default_str();
+  AddContextOption(command, options.session.engine.context_tokens);
   AddNumberOption(command, "--min-tokens", options.params.min_new_tokens,
                   "No end-of-text token before so many tokens")
       ->capture_default_str();
@@ -132,10 +128,7 @@ void AddEngineOptions(CLI::App& command, RunOptions& options) {
                   "Answers to the prompt, each with a seed of its own")
       ->check(CLI::Range(int64_t{1}, kMaxCompletions))
       ->capture_default_str();
-  command.add_option(
-      "--memory", options.session.memory,
-      "Memory for weights, contexts and cached prompts together: \"8GiB\", \"80%\" of "
-      "what is available (default: all of it, where it is needed)");
+  AddMemoryOption(command, options.session.memory);
   AddThreadsOption(command, options.session.num_threads);
   command.add_flag("--ignore-eos", options.ignore_eos, "Go on after an end-of-text token");
   AddDeviceOption(command, options.device);
@@ -149,7 +142,7 @@ void AddRunCommand(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Continue a prompt, or reply to messages");
   const auto options = std::make_shared<RunOptions>();
   options->session.num_threads = NumCores();
-  command->add_option("-m,--model", options->session.model_dir, "Checkpoint folder")->required();
+  AddModelOption(*command, options->session.model_dir);
   AddPromptOptions(*command, options->prompt);
   command
       ->add_option("--ids", options->ids_file,
@@ -160,9 +153,7 @@ void AddRunCommand(CLI::App& app, int& exit_code) {
   AddSamplingOptions(*command, options->params.sampling, options->logit_bias);
   AddEngineOptions(*command, *options);
   command->add_flag("--verbose", options->verbose, "Say on stderr which kernel each op ran");
-  command->add_option("--log-level", options->log_level, "error, warning, info or debug")
-      ->check(CLI::IsMember({"error", "warning", "info", "debug"}))
-      ->capture_default_str();
+  AddLogLevelOption(*command, options->log_level);
   AddNumberOption(*command, "--top-logits", options->params.num_top_logits,
                   "With --json: the N largest logits of each generated token, [id, logit] pairs");
   command->add_flag("--log-probs", options->params.log_probs,

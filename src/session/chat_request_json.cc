@@ -16,19 +16,6 @@ Status Wrong(const std::string& name, std::string_view member, const Json& value
   return InvalidArgument(StrCat(name, ": ", member, " is ", value.type_name(), ", must be ", must));
 }
 
-Status CheckMessages(const Json& messages, const std::string& name) {
-  if (!messages.is_array()) return Wrong(name, "messages", messages, "an array");
-  size_t index = 0;
-  for (const Json& message : messages) {
-    const std::string where = StrCat("messages[", index++, "]");
-    if (!message.is_object()) return Wrong(name, where, message, "an object");
-    const auto role = message.find("role");
-    if (role == message.end()) return InvalidArgument(StrCat(name, ": ", where, " has no role"));
-    if (!role->is_string()) return Wrong(name, where + ".role", *role, "a string");
-  }
-  return OkStatus();
-}
-
 Status TakeMember(const std::string& key, Json& value, const std::string& name,
                   ChatRequest& request) {
   if (key == "messages") {
@@ -51,6 +38,19 @@ Status TakeMember(const std::string& key, Json& value, const std::string& name,
 }
 
 }  // namespace
+
+Status CheckMessages(const Json& messages, const std::string& name) {
+  if (!messages.is_array()) return Wrong(name, "messages", messages, "an array");
+  size_t index = 0;
+  for (const Json& message : messages) {
+    const std::string where = StrCat("messages[", index++, "]");
+    if (!message.is_object()) return Wrong(name, where, message, "an object");
+    const auto role = message.find("role");
+    if (role == message.end()) return InvalidArgument(StrCat(name, ": ", where, " has no role"));
+    if (!role->is_string()) return Wrong(name, where + ".role", *role, "a string");
+  }
+  return OkStatus();
+}
 
 Result<ChatRequest> ParseChatRequest(std::string_view json, const std::string& name) {
   GDN_ASSIGN_OR_RETURN(Json tree, ParseOrderedJson(json, name));

@@ -2,6 +2,7 @@
 // Conversations as clients and files write them.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,8 @@ namespace gdn {
 // and what else its template reads. name is for messages of errors.
 // Errors: kInvalidArgument, naming the member, what it is and what it must be.
 Result<ChatRequest> ParseChatRequest(std::string_view json, const std::string& name);
+
+// Whether this is a list of objects that have a role each. Errors: as above.
+Status CheckMessages(const nlohmann::ordered_json& messages, const std::string& name);
 
 }  // namespace gdn

@@ -13,17 +13,27 @@ namespace {
 
 // Where there is no memory for what a reader is to get, the reader is told so without any.
 void Lose(StreamState& stream) noexcept {
-  const std::lock_guard lock(stream.mutex);
-  stream.lost = true;
-  stream.changed.notify_all();
+  std::function<void()> ready;
+  {
+    const std::lock_guard lock(stream.mutex);
+    stream.lost = true;
+    stream.changed.notify_all();
+    ready.swap(stream.on_ready);
+  }
+  if (ready) ready();
 }
 
 void Send(StreamState& stream, Chunk chunk) {
   chunk.time = std::chrono::steady_clock::now();
-  const std::lock_guard lock(stream.mutex);
-  if (stream.lost) return;
-  stream.chunks.push_back(std::move(chunk));
-  stream.changed.notify_all();
+  std::function<void()> ready;
+  {
+    const std::lock_guard lock(stream.mutex);
+    if (stream.lost) return;
+    stream.chunks.push_back(std::move(chunk));
+    stream.changed.notify_all();
+    ready.swap(stream.on_ready);
+  }
+  if (ready) ready();
 }
 
 }  // namespace
@@ -58,6 +68,8 @@ EngineStats EngineLoop::stats() const {
 void EngineLoop::Run() {
   for (;;) {
     Inbox::Orders orders = inbox_->Take(/*wait=*/failed_ || !engine_->HasWork());
+    // First: what was submitted after the order finds nothing of before.
+    if (orders.clear_prefix_cache && !failed_) engine_->ClearPrefixCache();
     for (Job& job : orders.jobs) Begin(job);
     for (const uint64_t job : orders.cancelled) Cancel(job);
     if (orders.stop) break;
@@ -153,7 +165,10 @@ bool EngineLoop::Tell(Active& active, const TokenEvent& event) {
     chunk.text = std::move(parts.text);
     chunk.reasoning = std::move(parts.reasoning);
     chunk.top_logits.assign(event.top_logits.begin(), event.top_logits.end());
-    if (active.log_probs) chunk.log_prob = static_cast<double>(event.logit) - event.log_sum_exp;
+    if (active.log_probs) {
+      chunk.log_sum_exp = event.log_sum_exp;
+      chunk.log_prob = event.logit - event.log_sum_exp;
+    }
     ++counted_.num_new_tokens;
     if (!std::exchange(active.has_token, true)) {
       counted_.num_prompt_tokens += static_cast<int64_t>(active.stream->prompt_tokens.size());

@@ -42,6 +42,8 @@ class EngineLoop {
   // From any thread.
   Status Validate(const Request& request) const { return engine_->Validate(request); }
   void Submit(Job job) { inbox_->Submit(std::move(job)); }
+  // Forgets every prompt that no running request stands on, before it begins what comes later.
+  void ClearPrefixCache() { inbox_->ClearPrefixCache(); }
   EngineStats stats() const;
   const std::shared_ptr<Inbox>& inbox() const { return inbox_; }
 

@@ -38,7 +38,9 @@ struct Chunk {
   std::string reasoning;
   std::optional<double> log_prob;      // natural log, before temperature and filters
   std::vector<TokenLogit> top_logits;  // largest first, before temperature and filters
-  int64_t num_cached_tokens = 0;       // of the prompt, not computed for this completion
+  // With log_prob: the log probability of a token is its logit less this.
+  std::optional<double> log_sum_exp;
+  int64_t num_cached_tokens = 0;  // of the prompt, not computed for this completion
   // Not kNone: the last chunk of this completion, which holds what text was left.
   FinishReason finish = FinishReason::kNone;
   Status error;                                // why, with kError

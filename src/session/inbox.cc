@@ -18,6 +18,12 @@ void Inbox::Cancel(uint64_t job) {
   changed_.notify_one();
 }
 
+void Inbox::ClearPrefixCache() {
+  const std::lock_guard lock(mutex_);
+  orders_.clear_prefix_cache = true;
+  changed_.notify_one();
+}
+
 void Inbox::Stop() {
   const std::lock_guard lock(mutex_);
   orders_.stop = true;
@@ -28,7 +34,8 @@ Inbox::Orders Inbox::Take(bool wait) {
   std::unique_lock lock(mutex_);
   if (wait) {
     changed_.wait(lock, [this] {
-      return orders_.stop || !orders_.jobs.empty() || !orders_.cancelled.empty();
+      return orders_.stop || orders_.clear_prefix_cache || !orders_.jobs.empty() ||
+             !orders_.cancelled.empty();
     });
   }
   return std::exchange(orders_, {});

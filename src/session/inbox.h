@@ -29,11 +29,13 @@ class Inbox {
   void Submit(Job job);
   // Of a stream; ended and unknown ones are ignored.
   void Cancel(uint64_t job);
+  void ClearPrefixCache();
   void Stop();
 
   struct Orders {
     std::vector<Job> jobs;
     std::vector<uint64_t> cancelled;  // after the jobs
+    bool clear_prefix_cache = false;
     bool stop = false;
   };
   // What has come since the last call; with wait, waits until there is something.

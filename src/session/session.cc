@@ -78,31 +78,35 @@ Result<std::unique_ptr<Session>> Session::Load(const SessionOptions& options,
 Result<std::unique_ptr<Stream>> Session::Submit(std::string_view prompt,
                                                 const GenerationParams& params) {
   GDN_ASSIGN_OR_RETURN(std::vector<int32_t> tokens, tokenizer_.Encode(prompt));
-  return SubmitPrompt(std::move(tokens), params, ReasoningStart::kNever);
+  return SubmitPrompt({.tokens = std::move(tokens)}, params);
 }
 
 Result<std::unique_ptr<Stream>> Session::SubmitTokens(std::vector<int32_t> prompt,
                                                       const GenerationParams& params) {
-  return SubmitPrompt(std::move(prompt), params, ReasoningStart::kNever);
+  return SubmitPrompt({.tokens = std::move(prompt)}, params);
 }
 
 Result<std::unique_ptr<Stream>> Session::SubmitChat(const ChatRequest& request,
                                                     const GenerationParams& params) {
+  GDN_ASSIGN_OR_RETURN(Prompt prompt, EncodeChat(request));
+  return SubmitPrompt(std::move(prompt), params);
+}
+
+Result<Prompt> Session::EncodeChat(const ChatRequest& request) const {
   GDN_ASSIGN_OR_RETURN(const ChatPrompt prompt, chat_format_.BuildPrompt(request));
   GDN_ASSIGN_OR_RETURN(std::vector<int32_t> tokens,
                        tokenizer_.Encode(prompt.text, {.surround = false}));
-  return SubmitPrompt(std::move(tokens), params, prompt.reasoning);
+  return Prompt{.tokens = std::move(tokens), .reasoning = prompt.reasoning};
 }
 
-Result<std::unique_ptr<Stream>> Session::SubmitPrompt(std::vector<int32_t> prompt,
-                                                      const GenerationParams& params,
-                                                      ReasoningStart reasoning) {
+Result<std::unique_ptr<Stream>> Session::SubmitPrompt(Prompt prompt,
+                                                      const GenerationParams& params) {
   GDN_RETURN_IF_ERROR(ValidateStopStrings(params.stop));
   if (params.num_completions < 1 || params.num_completions > kMaxCompletions) {
     return InvalidArgument(StrCat("number of completions is ", params.num_completions,
                                   ", want 1 to ", kMaxCompletions));
   }
-  Request request{.prompt = std::move(prompt),
+  Request request{.prompt = std::move(prompt.tokens),
                   .max_new_tokens = params.max_new_tokens,
                   .sampling = params.sampling,
                   .num_top_logits = params.num_top_logits,
@@ -117,7 +121,7 @@ Result<std::unique_ptr<Stream>> Session::SubmitPrompt(std::vector<int32_t> promp
   state->submitted = Clock::now();
   state->num_unended = params.num_completions;
   state->ended.assign(static_cast<size_t>(params.num_completions), 0);
-  Job job{.stop = params.stop, .reasoning = reasoning, .stream = state};
+  Job job{.stop = params.stop, .reasoning = prompt.reasoning, .stream = state};
   for (int64_t i = 0; i < params.num_completions; ++i) {
     job.requests.push_back(request);
     job.requests.back().sampling.seed += static_cast<uint64_t>(i);

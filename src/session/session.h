@@ -29,6 +29,12 @@ struct SessionOptions {
   std::string memory;
 };
 
+// Token ids for the model, and how the reply to them starts.
+struct Prompt {
+  std::vector<int32_t> tokens;
+  ReasoningStart reasoning = ReasoningStart::kNever;
+};
+
 class Session {
  public:
   // Plans the memory, then loads tokenizer, chat template and model. Errors: kOutOfMemory, by kind,
@@ -47,6 +53,14 @@ class Session {
   Result<std::unique_ptr<Stream>> SubmitChat(const ChatRequest& request,
                                              const GenerationParams& params);
 
+  // The two halves of SubmitChat, for who wants to see the prompt in between.
+  Result<Prompt> EncodeChat(const ChatRequest& request) const;
+  Result<std::unique_ptr<Stream>> SubmitPrompt(Prompt prompt, const GenerationParams& params);
+
+  // Forgets the cached prompts that no running request stands on. From any thread; requests that
+  // are submitted after it find nothing of before.
+  void ClearPrefixCache() { loop_->ClearPrefixCache(); }
+
   const Tokenizer& tokenizer() const { return tokenizer_; }
   const ChatFormat& chat_format() const { return chat_format_; }
   const SamplingDefaults& sampling_defaults() const { return sampling_defaults_; }
@@ -58,10 +72,6 @@ class Session {
  private:
   Session(std::unique_ptr<ThreadPool> pool, Tokenizer tokenizer, ChatFormat chat_format,
           const SamplingDefaults& sampling_defaults);
-
-  Result<std::unique_ptr<Stream>> SubmitPrompt(std::vector<int32_t> prompt,
-                                               const GenerationParams& params,
-                                               ReasoningStart reasoning);
 
   std::unique_ptr<ThreadPool> pool_;  // outlives the model
   Tokenizer tokenizer_;

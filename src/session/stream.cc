@@ -85,6 +85,18 @@ std::optional<Chunk> Stream::NextFor(std::chrono::milliseconds timeout) {
   return Take();
 }
 
+void Stream::OnReady(std::function<void()> ready) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    // What is replaced goes out of the lock with ready: it may own whatever it likes.
+    if (!IsReady()) {
+      state_->on_ready.swap(ready);
+      return;
+    }
+  }
+  ready();
+}
+
 bool Stream::ended() const {
   const std::lock_guard lock(state_->mutex);
   return state_->num_unended == 0;

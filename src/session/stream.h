@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -31,6 +32,10 @@ class Stream {
   std::optional<Chunk> Next();
   // The same, but waits no longer than timeout: then nothing, and ended() is false.
   std::optional<Chunk> NextFor(std::chrono::milliseconds timeout);
+  // Calls ready once, as soon as Next() would not wait: now, or later from the engine's thread,
+  // which it must not hold up. Replaces what an earlier call left waiting. ready must not throw; it
+  // may own the stream.
+  void OnReady(std::function<void()> ready);
   // Every completion has ended and its chunks have been read.
   bool ended() const;
 

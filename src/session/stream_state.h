@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,10 +28,11 @@ struct StreamState {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<Chunk> chunks;    // not read yet
-  int64_t num_unended = 0;     // completions whose last chunk has not been read
-  std::vector<uint8_t> ended;  // [completions] of those whose last chunk has been
-  bool lost = false;           // no memory for chunks: the rest ends with an error
+  std::deque<Chunk> chunks;        // not read yet
+  int64_t num_unended = 0;         // completions whose last chunk has not been read
+  std::vector<uint8_t> ended;      // [completions] of those whose last chunk has been
+  bool lost = false;               // no memory for chunks: the rest ends with an error
+  std::function<void()> on_ready;  // wanted by the reader; called once, without the lock
 };
 
 }  // namespace gdn

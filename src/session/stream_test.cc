@@ -44,5 +44,23 @@ TEST(Stream, CancelsOnce) {
   EXPECT_EQ(state->inbox->Take(/*wait=*/false).cancelled, std::vector<uint64_t>{7});
 }
 
+TEST(Stream, SaysOnceThatItIsReady) {
+  const auto state = StateOf(1);
+  Stream stream(state);
+  int calls = 0;
+  stream.OnReady([&calls] { ++calls; });
+  EXPECT_EQ(calls, 0) << "nothing has come yet";
+  state->chunks.push_back({.token = 5});
+  ASSERT_TRUE(state->on_ready);
+  state->on_ready = nullptr;
+  stream.OnReady([&calls] { calls += 10; });
+  EXPECT_EQ(calls, 10) << "a chunk was there already";
+  EXPECT_FALSE(state->on_ready);
+  state->chunks.front().finish = FinishReason::kStop;
+  EXPECT_TRUE(stream.NextFor(std::chrono::milliseconds(0)).has_value());
+  stream.OnReady([&calls] { calls += 100; });
+  EXPECT_EQ(calls, 110) << "an ended stream has nothing to wait for";
+}
+
 }  // namespace
 }  // namespace gdn

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/answer.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "base/str.h"
+#include "tokenizer/utf8.h"
+
+namespace gdn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinity: a token that cannot come has this.
+constexpr double kLeastLogProb = -9999;
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
+std::string TextOf(std::string_view bytes) {
+  std::string out;
+  AppendLossyUtf8(bytes, out);
+  return out;
+}
+
+int64_t NumCharacters(std::string_view text) {
+  return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
+}
+
+Json FinishJson(FinishReason finish) {
+  switch (finish) {
+    case FinishReason::kNone:
+      return nullptr;
+    case FinishReason::kStop:
+    case FinishReason::kLength:
+      return Name(finish);
+    default:
+      return "abort";
+  }
+}
+
+Json AlternativeJson(const std::string& bytes, double log_prob) {
+  Json numbers = Json::array();
+  for (const char c : bytes) numbers.push_back(static_cast<unsigned char>(c));
+  return {{"token", TextOf(bytes)}, {"logprob", log_prob}, {"bytes", std::move(numbers)}};
+}
+
+Json ChatLogProbs(const Choice& choice) {
+  if (!choice.has_log_probs) return nullptr;
+  Json content = Json::array();
+  for (const TokenLogProb& token : choice.log_probs) {
+    Json top = Json::array();
+    for (const auto& [bytes, log_prob] : token.top) top.push_back(AlternativeJson(bytes, log_prob));
+    Json entry = AlternativeJson(token.bytes, token.log_prob);
+    entry["top_logprobs"] = std::move(top);
+    content.push_back(std::move(entry));
+  }
+  return {{"content", std::move(content)}, {"refusal", nullptr}};
+}
+
+Json CompletionLogProbs(const Choice& choice) {
+  if (!choice.has_log_probs) return nullptr;
+  Json out = {{"tokens", Json::array()},
+              {"token_logprobs", Json::array()},
+              {"top_logprobs", Json::array()},
+              {"text_offset", Json::array()}};
+  int64_t offset = choice.text_offset;
+  for (const TokenLogProb& token : choice.log_probs) {
+    const std::string text = TextOf(token.bytes);
+    Json top = Json::object();
+    // Tokens that are parts of characters may look the same: the likeliest stays.
+    for (const auto& [bytes, log_prob] : token.top) top.emplace(TextOf(bytes), log_prob);
+    top.emplace(text, token.log_prob);
+    out["tokens"].push_back(text);
+    out["token_logprobs"].push_back(token.log_prob);
+    out["top_logprobs"].push_back(std::move(top));
+    out["text_offset"].push_back(offset);
+    offset += NumCharacters(token.bytes);
+  }
+  return out;
+}
+
+Json UsageJson(const Usage& usage) {
+  return {{"prompt_tokens", usage.prompt_tokens},
+          {"completion_tokens", usage.completion_tokens},
+          {"total_tokens", usage.prompt_tokens + usage.completion_tokens},
+          {"prompt_tokens_details", {{"cached_tokens", usage.cached_tokens}}}};
+}
+
+Json HeadJson(const AnswerHead& head, bool is_part) {
+  const char* object = "text_completion";
+  if (head.is_chat) object = is_part ? "chat.completion.chunk" : "chat.completion";
+  return {{"id", head.id}, {"object", object}, {"created", head.created}, {"model", head.model}};
+}
+
+Json ChoiceJson(const AnswerHead& head, const Choice& choice, const char* member) {
+  Json out = {{"index", choice.index}};
+  if (head.is_chat) {
+    const bool is_whole = member == std::string_view("message");
+    Json content = Json::object();
+    if (is_whole) content["role"] = "assistant";
+    if (is_whole || !choice.text.empty()) content["content"] = choice.text;
+    if (!choice.reasoning.empty()) content["reasoning_content"] = choice.reasoning;
+    out[member] = std::move(content);
+    out["logprobs"] = ChatLogProbs(choice);
+  } else {
+    out["text"] = choice.text;
+    out["logprobs"] = CompletionLogProbs(choice);
+  }
+  out["finish_reason"] = FinishJson(choice.finish);
+  return out;
+}
+
+std::string PartEvent(const AnswerHead& head, Json choices) {
+  Json part = HeadJson(head, /*is_part=*/true);
+  part["choices"] = std::move(choices);
+  return Event(Dump(part));
+}
+
+}  // namespace
+
+std::string NewAnswerId(bool is_chat) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::random_device random;
+  std::string out = is_chat ? "chatcmpl-" : "cmpl-";
+  for (int word = 0; word < 3; ++word) {
+    uint32_t bits = random();
+    for (int digit = 0; digit < 8; ++digit, bits >>= 4) out += kDigits[bits & 15];
+  }
+  return out;
+}
+
+TokenLogProb LogProbOf(const Chunk& chunk, const Tokenizer& tokenizer) {
+  const auto bytes_of = [&tokenizer](int32_t token) {
+    std::string bytes;
+    tokenizer.AppendTokenBytes(token, /*skip_special=*/false, bytes);
+    return bytes;
+  };
+  TokenLogProb out{.bytes = bytes_of(chunk.token),
+                   .log_prob = std::max(chunk.log_prob.value_or(kLeastLogProb), kLeastLogProb)};
+  for (const TokenLogit& top : chunk.top_logits) {
+    if (top.token < 0) continue;
+    const double log_prob = top.logit - chunk.log_sum_exp.value_or(0);
+    out.top.emplace_back(bytes_of(top.token), std::max(log_prob, kLeastLogProb));
+  }
+  return out;
+}
+
+std::string AnswerJson(const AnswerHead& head, std::span<const Choice> choices,
+                       const Usage& usage) {
+  Json list = Json::array();
+  for (const Choice& choice : choices) list.push_back(ChoiceJson(head, choice, "message"));
+  Json out = HeadJson(head, /*is_part=*/false);
+  out["choices"] = std::move(list);
+  out["usage"] = UsageJson(usage);
+  return Dump(out);
+}
+
+std::string Event(std::string_view json) { return StrCat("data: ", json, "\n\n"); }
+
+std::string FirstEvent(const AnswerHead& head, int64_t index) {
+  if (!head.is_chat) return {};
+  const Json choice = {{"index", index},
+                       {"delta", {{"role", "assistant"}, {"content", ""}}},
+                       {"logprobs", nullptr},
+                       {"finish_reason", nullptr}};
+  return PartEvent(head, Json::array({choice}));
+}
+
+std::string ChoiceEvent(const AnswerHead& head, const Choice& choice) {
+  return PartEvent(head, Json::array({ChoiceJson(head, choice, "delta")}));
+}
+
+std::string UsageEvent(const AnswerHead& head, const Usage& usage) {
+  Json part = HeadJson(head, /*is_part=*/true);
+  part["choices"] = Json::array();
+  part["usage"] = UsageJson(usage);
+  return Event(Dump(part));
+}
+
+}  // namespace gdn

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reading half of a connection.
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/field.hpp>
+
+#include <utility>
+
+#include "base/str.h"
+#include "server/http_connection.h"
+#include "server/http_exchange.h"
+
+namespace gdn {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+
+constexpr size_t kReadBytes = size_t{16} << 10;
+// What a client may send ahead while its request is answered; more waits in the system's buffers.
+constexpr size_t kMaxAheadBytes = size_t{64} << 10;
+
+std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+HttpConnection::HttpConnection(Socket socket, HttpShared& shared)
+    : socket_(std::move(socket)),
+      shared_(shared),
+      read_timer_(socket_.get_executor()),
+      write_timer_(socket_.get_executor()) {
+  ++shared_.open_connections;
+}
+
+HttpConnection::~HttpConnection() {
+  ReleaseBody();
+  --shared_.open_connections;
+}
+
+void HttpConnection::Post(std::function<void()> work) {
+  asio::post(socket_.get_executor(), std::move(work));
+}
+
+void HttpConnection::Start() {
+  ErrorCode ignored;
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  SetReadTimer(shared_.options.idle_timeout);
+  ReadSome();
+}
+
+void HttpConnection::ReadSome() {
+  if (is_reading_ || has_ended_input_ || state_ == State::kClosed) return;
+  is_reading_ = true;
+  socket_.async_read_some(
+      input_.prepare(kReadBytes),
+      [self = shared_from_this()](ErrorCode error, size_t count) { self->OnRead(error, count); });
+}
+
+void HttpConnection::OnRead(ErrorCode error, size_t count) {
+  is_reading_ = false;
+  if (state_ == State::kClosed) return;
+  if (error) return OnInputEnd();
+  input_.commit(count);
+  Process();
+}
+
+// A client that sends no more counts as one that has gone: an answer that goes on would be written
+// for nobody. What is there already is still sent.
+void HttpConnection::OnInputEnd() {
+  has_ended_input_ = true;
+  if (state_ != State::kHandling || on_closed_ || is_streaming_) Close();
+}
+
+void HttpConnection::Process() {
+  switch (state_) {
+    case State::kIdle:
+      if (input_.size() == 0) return ReadSome();
+      state_ = State::kReading;
+      is_head_checked_ = false;
+      parser_.emplace();
+      parser_->header_limit(static_cast<uint32_t>(shared_.options.max_header_bytes));
+      parser_->body_limit(shared_.options.max_body_bytes);
+      SetReadTimer(shared_.options.request_timeout);
+      return Parse();
+    case State::kReading:
+      return Parse();
+    case State::kHandling:
+      if (input_.size() < kMaxAheadBytes) ReadSome();
+      return;
+    case State::kLeaving:
+      input_.clear();
+      return ReadSome();
+    case State::kClosed:
+      return;
+  }
+}
+
+void HttpConnection::Parse() {
+  while (!parser_->is_done()) {
+    if (input_.size() == 0) return ReadSome();
+    ErrorCode error;
+    const size_t count = parser_->put(input_.data(), error);
+    input_.consume(count);
+    if (error == http::error::need_more) return ReadSome();
+    if (error) return OnParseError(error);
+    if (parser_->is_header_done() && !is_head_checked_ && !CheckHead()) return;
+  }
+  Dispatch();
+}
+
+// True where the rest of the request is wanted.
+bool HttpConnection::CheckHead() {
+  is_head_checked_ = true;
+  const auto& head = parser_->get();
+  request_ = {.method = std::string(View(head.method_string())),
+              .target = std::string(View(head.target())),
+              .is_http_1_1 = head.version() >= 11,
+              .has_body = parser_->chunked() || parser_->content_length().value_or(0) > 0};
+  for (const auto& field : head) {
+    request_.headers.emplace_back(View(field.name_string()), View(field.value()));
+  }
+  is_http_1_1_ = request_.is_http_1_1;
+  is_head_request_ = request_.method == "HEAD";
+  keeps_alive_ = head.keep_alive();
+  if (const std::optional<HttpResponse> refusal = shared_.handler.Refuse(request_)) {
+    if (request_.has_body) keeps_alive_ = false;  // it is not read
+    BeginExchange();
+    Answer(*refusal);
+    return false;
+  }
+  if (!ReserveBody()) return false;
+  if (request_.has_body && request_.Header("Expect") == "100-continue") {
+    Append("HTTP/1.1 100 Continue\r\n\r\n");
+  }
+  return true;
+}
+
+bool HttpConnection::ReserveBody() {
+  if (!request_.has_body) return true;
+  const HttpOptions& options = shared_.options;
+  const uint64_t said = parser_->content_length().value_or(options.max_body_bytes);
+  reserved_bytes_ = static_cast<size_t>(said);
+  if ((shared_.bodies_bytes += reserved_bytes_) <= options.max_bodies_bytes) return true;
+  RefuseRequest(503, "too many large requests at once: try again");
+  return false;
+}
+
+void HttpConnection::ReleaseBody() {
+  shared_.bodies_bytes -= reserved_bytes_;
+  reserved_bytes_ = 0;
+}
+
+void HttpConnection::OnParseError(ErrorCode error) {
+  const HttpOptions& options = shared_.options;
+  if (error == http::error::header_limit) {
+    return RefuseRequest(
+        431, StrCat("the headers are over ", HumanBytes(options.max_header_bytes), ", want less"));
+  }
+  if (error == http::error::body_limit) {
+    return RefuseRequest(
+        413, StrCat("the body is over ", HumanBytes(options.max_body_bytes), ", want less"));
+  }
+  RefuseRequest(400, StrCat("this is not HTTP: ", error.message()));
+}
+
+void HttpConnection::Dispatch() {
+  request_.body = std::move(parser_->get().body());
+  parser_.reset();
+  const bool has_body = request_.has_body;
+  BeginExchange();
+  auto exchange = std::make_shared<HttpExchange>(shared_from_this(), exchange_);
+  auto work = [&handler = shared_.handler, request = std::exchange(request_, {}),
+               exchange = std::move(exchange)]() mutable {
+    handler.Handle(std::move(request), std::move(exchange));
+  };
+  // What has no body takes no time: /health answers whatever the workers have to read.
+  if (has_body) {
+    asio::post(*shared_.workers, std::move(work));
+  } else {
+    work();
+  }
+  Process();
+}
+
+void HttpConnection::SetReadTimer(std::chrono::milliseconds timeout) {
+  read_timer_.expires_after(timeout);
+  read_timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+    if (error || self->read_timer_.expiry() > std::chrono::steady_clock::now()) return;
+    self->OnReadTimeout();
+  });
+}
+
+void HttpConnection::OnReadTimeout() {
+  if (state_ == State::kReading) {
+    return RefuseRequest(408, StrCat("the request took over ",
+                                     shared_.options.request_timeout.count(), " ms to come"));
+  }
+  if (state_ != State::kHandling) Close();
+}
+
+}  // namespace gdn

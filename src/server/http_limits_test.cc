@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client may cost: sizes, numbers and time.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "server/http_server_testing.h"
+
+namespace gdn {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+TEST_F(HttpServerTest, LimitsHaveTheirOwnErrors) {
+  Start({.max_body_bytes = 100, .max_header_bytes = 300});
+  const auto status = [&](std::string_view request) {
+    TestClient client(port());
+    client.Send(request);
+    const TestResponse response = client.Read();
+    EXPECT_TRUE(client.IsAtEnd());
+    EXPECT_FALSE(response.error().empty());
+    return response.status;
+  };
+  EXPECT_EQ(status(PostText("/x", std::string(200'000, 'a'))), 413);
+  EXPECT_EQ(status("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" +
+                   std::string(4095, 'a')),
+            413);
+  EXPECT_EQ(status(GetText("/x", "A: " + std::string(5000, 'a') + "\r\n")), 431);
+  EXPECT_EQ(status("hello\r\n\r\n"), 400);
+  EXPECT_EQ(status("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n"), 400);
+}
+
+TEST_F(HttpServerTest, SlowRequestsEnd) {
+  Start({.request_timeout = milliseconds(100), .idle_timeout = milliseconds(100)});
+  TestClient slow(port());
+  slow.Send("GET / HTTP/1.1\r\nHost:");
+  EXPECT_EQ(slow.Read().status, 408);
+  TestClient idle(port());
+  idle.Send(GetText("/x"));
+  EXPECT_EQ(idle.Read().status, 200);
+  EXPECT_TRUE(idle.IsAtEnd());
+  TestClient silent(port());
+  EXPECT_TRUE(silent.IsAtEnd());
+}
+
+TEST_F(HttpServerTest, ManyConnectionsAreRefused) {
+  Start({.max_connections = 2});
+  TestClient first(port());
+  TestClient second(port());
+  first.Send(GetText("/x"));
+  second.Send(GetText("/x"));
+  EXPECT_EQ(first.Read().status, 200);
+  EXPECT_EQ(second.Read().status, 200);
+  TestClient third(port());
+  const TestResponse refused = third.Read();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.error(), HasSubstr("too many connections"));
+}
+
+TEST_F(HttpServerTest, BodiesTogetherAreBounded) {
+  Start({.max_body_bytes = 100, .max_bodies_bytes = 150});
+  TestClient first(port());
+  first.Send("POST /hang HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n");
+  while (server_->open_connections() < 1) std::this_thread::sleep_for(milliseconds(1));
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_EQ(Ask(port(), PostText("/x", std::string(100, 'a'))).status, 503);
+  EXPECT_EQ(Ask(port(), PostText("/x", "a")).status, 200);
+}
+
+TEST_F(HttpServerTest, HandlersLearnThatTheClientHasGone) {
+  Start();
+  {
+    TestClient client(port());
+    client.Send(GetText("/hang"));
+    while (server_->num_unanswered() == 0) std::this_thread::sleep_for(milliseconds(1));
+  }
+  for (int i = 0; i < 2000 && handler_.num_closed == 0; ++i) {
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  EXPECT_EQ(handler_.num_closed, 1);
+  EXPECT_EQ(server_->num_unanswered(), 0);
+}
+
+TEST_F(HttpServerTest, AClientThatReadsNothingIsLeft) {
+  Start({.max_body_bytes = size_t{64} << 20, .write_timeout = milliseconds(200)});
+  TestClient client(port());
+  client.Send(PostText("/x", std::string(size_t{32} << 20, 'a')));
+  const auto start = std::chrono::steady_clock::now();
+  while (server_->num_unanswered() == 0) std::this_thread::sleep_for(milliseconds(1));
+  while (server_->num_unanswered() > 0) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(200));
+  EXPECT_LT(client.Read().body.size(), size_t{32} << 20);
+}
+
+TEST_F(HttpServerTest, AnAnswerThatIsGivenUpEndsTheConnection) {
+  Start();
+  TestClient client(port());
+  client.Send(GetText("/drop"));
+  EXPECT_EQ(client.Read().status, 0);
+}
+
+}  // namespace
+}  // namespace gdn

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTTP over real sockets: what clients may send, and what they get.
+#include <gmock/gmock.h>
+
+#include "server/http_server_testing.h"
+
+namespace gdn {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(HttpServerTest, ConnectionsAreKept) {
+  Start();
+  TestClient client(port());
+  for (int i = 0; i < 3; ++i) {
+    client.Send(PostText("/x?y", "body"));
+    const TestResponse response = client.Read();
+    EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(response.body, "POST /x?y body");
+    EXPECT_TRUE(response.HasHeader("Connection: keep-alive"));
+  }
+  client.Send(GetText("/z", "Connection: close\r\n"));
+  EXPECT_EQ(client.Read().body, "GET /z ");
+  EXPECT_TRUE(client.IsAtEnd());
+}
+
+TEST_F(HttpServerTest, RequestsSentAheadAreAnsweredInOrder) {
+  Start();
+  TestClient client(port());
+  std::string requests;
+  for (int i = 0; i < 20; ++i) requests += PostText(StrCat("/", i), "b");
+  client.Send(requests + GetText("/no") + GetText("/stream") + GetText("/last"));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(client.Read().body, StrCat("POST /", i, " b"));
+  EXPECT_EQ(client.Read().status, 404);
+  EXPECT_EQ(client.Read().body, "one two");
+  EXPECT_EQ(client.Read().body, "GET /last ");
+}
+
+TEST_F(HttpServerTest, BytesMayComeOneByOne) {
+  Start();
+  TestClient client(port());
+  const std::string chunked =
+      "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n"
+      "0\r\n\r\n";
+  for (const char byte : PostText("/a", "xyz") + chunked) client.Send({&byte, 1});
+  EXPECT_EQ(client.Read().body, "POST /a xyz");
+  EXPECT_EQ(client.Read().body, "POST /c abcd");
+}
+
+TEST_F(HttpServerTest, HeadHasNoBody) {
+  Start();
+  TestClient client(port());
+  client.Send("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n" + GetText("/y"));
+  EXPECT_TRUE(client.Read(/*is_head=*/true).HasHeader("Content-Length: 8"));
+  EXPECT_EQ(client.Read().body, "GET /y ");
+}
+
+TEST_F(HttpServerTest, OldClientsGetABodyThatEndsWithTheConnection) {
+  Start();
+  TestClient client(port());
+  client.Send("GET /stream HTTP/1.0\r\n\r\n");
+  const TestResponse response = client.Read();
+  EXPECT_FALSE(response.HasHeader("Transfer-Encoding"));
+  EXPECT_EQ(response.body, "one two");
+}
+
+TEST_F(HttpServerTest, LargeBodiesWaitForLeave) {
+  Start();
+  TestClient client(port());
+  client.Send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(client.Read().status, 100);
+  client.Send("abc");
+  EXPECT_EQ(client.Read().body, "POST /x abc");
+}
+
+TEST(HttpServer, SaysWhyItCannotListen) {
+  Echo handler;
+  EXPECT_THAT(HttpServer::Start({.host = "example.org"}, handler).status().message(),
+              HasSubstr("host is \"example.org\""));
+  const auto first = HttpServer::Start({.port = 0}, handler);
+  ASSERT_TRUE(first.ok());
+  EXPECT_THAT(HttpServer::Start({.port = (*first)->port()}, handler).status().message(),
+              HasSubstr("cannot listen on 127.0.0.1 port"));
+  EXPECT_TRUE(*IsLoopback("localhost"));
+  EXPECT_TRUE(*IsLoopback("::1"));
+  EXPECT_FALSE(*IsLoopback("0.0.0.0"));
+}
+
+}  // namespace
+}  // namespace gdn

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The endpoints of a service that answer at once.
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/str.h"
+#include "base/version.h"
+#include "server/embedded.h"
+#include "server/generation_task.h"
+#include "server/service.h"
+
+namespace gdn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The page is one file that loads nothing from anywhere and talks to this server alone.
+constexpr const char* kPagePolicy =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+HttpResponse Of(const Json& json, int status = 200) {
+  return {.status = status,
+          .body = json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace)};
+}
+
+Json ModelJson(const std::string& name, int64_t created, int64_t context) {
+  return {{"id", name},
+          {"object", "model"},
+          {"created", created},
+          {"owned_by", "gdn"},
+          {"max_model_len", context}};
+}
+
+}  // namespace
+
+Service::Reply Service::Health() const {
+  if (is_draining_) return Of({{"status", "draining"}}, 503);
+  if (session_ == nullptr) return Of({{"status", "loading"}, {"loaded", loaded_.load()}}, 503);
+  return Of({{"status", "ok"}});
+}
+
+Service::Reply Service::GetModel(const HttpRequest& request) const {
+  constexpr std::string_view kPrefix = "/v1/models/";
+  const auto name = PercentDecoded(request.path().substr(kPrefix.size()));
+  if (!name.has_value()) return ApiError{.status = 400, .message = "a % begins no byte"};
+  if (auto error = CheckModel(*name)) return *error;
+  return Of(ModelJson(options_.model_name, created_, session_.load()->limits().max_positions));
+}
+
+Service::Reply Service::Tokenize(const HttpRequest& request) const {
+  TokenizeRequest parsed;
+  if (auto error = ParseTokenize(request.body, Rules(), parsed)) return *error;
+  if (auto error = CheckModel(parsed.input.model)) return *error;
+  const Session& session = *session_;
+  const Result<std::vector<Prompt>> prompts = EncodePrompts(session, parsed.input);
+  if (!prompts.ok()) return ApiErrorOf(prompts.status());
+  const std::vector<int32_t>& tokens = prompts->front().tokens;
+  Json strings;
+  if (parsed.return_token_strings) {
+    strings = Json::array();
+    for (const int32_t token : tokens) {
+      strings.push_back(session.tokenizer().Decode({&token, 1}, /*skip_special=*/false));
+    }
+  }
+  return Of({{"count", tokens.size()},
+             {"max_model_len", session.limits().max_positions},
+             {"tokens", tokens},
+             {"token_strs", std::move(strings)}});
+}
+
+Service::Reply Service::Detokenize(const HttpRequest& request) const {
+  DetokenizeRequest parsed;
+  if (auto error = ParseDetokenize(request.body, Rules(), parsed)) return *error;
+  if (auto error = CheckModel(parsed.model)) return *error;
+  const Session& session = *session_;
+  for (const int32_t token : parsed.tokens) {
+    const int64_t vocab_size = session.model().config().vocab_size;
+    if (token < vocab_size) continue;
+    return ApiError{.message = StrCat("tokens holds ", token, ", want below ", vocab_size),
+                    .param = "tokens"};
+  }
+  return Of({{"prompt", session.tokenizer().Decode(parsed.tokens, /*skip_special=*/false)}});
+}
+
+Service::Reply Service::Get(Endpoint endpoint, const HttpRequest& request) {
+  switch (endpoint) {
+    case Endpoint::kModels: {
+      const int64_t context = session_.load()->limits().max_positions;
+      return Of({{"object", "list"},
+                 {"data", Json::array({ModelJson(options_.model_name, created_, context)})}});
+    }
+    case Endpoint::kModel:
+      return GetModel(request);
+    case Endpoint::kTokenize:
+      return Tokenize(request);
+    case Endpoint::kDetokenize:
+      return Detokenize(request);
+    case Endpoint::kResetPrefixCache:
+      session_.load()->ClearPrefixCache();
+      return Of({{"status", "ok"}});
+    case Endpoint::kHealth:
+      return Health();
+    case Endpoint::kVersion:
+      return Of({{"version", VersionString()}, {"commit", CommitHash()}});
+    case Endpoint::kOpenApi:
+      return HttpResponse{.body = std::string(embedded::kOpenapiJson)};
+    case Endpoint::kPage:
+      return HttpResponse{.content_type = "text/html; charset=utf-8",
+                          .body = std::string(embedded::kIndexHtml),
+                          .headers = {{"Content-Security-Policy", kPagePolicy},
+                                      {"X-Content-Type-Options", "nosniff"},
+                                      {"Referrer-Policy", "no-referrer"}}};
+    case Endpoint::kMetrics: {
+      const Session* session = session_;
+      const HttpServer* server = http_server_;
+      const RunLimits* limits = session == nullptr ? nullptr : &session->limits();
+      return HttpResponse{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                          .body = metrics_.Text(
+                              stats(), limits, server == nullptr ? 0 : server->open_connections())};
+    }
+    default:
+      return ApiError{.status = 404, .message = "not an endpoint"};
+  }
+}
+
+}  // namespace gdn
