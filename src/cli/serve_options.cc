@@ -41,6 +41,7 @@ void AddModelOptions(CLI::App& command, ServeOptions& options) {
                      "What clients call the model (default: the folder's name)");
   AddDeviceOption(command, options.device);
   AddPrefillOption(command, options.prefill);
+  AddGemmOption(command, options.gemm);
   AddThreadsOption(command, session.num_threads);
   AddContextOption(command, session.engine.context_tokens);
   AddMemoryOption(command, session.memory);
@@ -165,6 +166,7 @@ Status CompleteServeOptions(ServeOptions& options) {
   http.write_timeout = Milliseconds(options.write_timeout);
   http.idle_timeout = Milliseconds(options.idle_timeout);
   options.session.model.prefill = PrefillModeOf(options.prefill);
+  options.session.model.vendor_gemm = options.gemm == "vendor";
   GDN_ASSIGN_OR_RETURN(options.session.model.device, ChooseDevice(options.device));
   return OkStatus();
 }

@@ -21,6 +21,7 @@ struct ServeOptions {
   ServerOptions server;
   std::string device = "auto";
   std::string prefill = "auto";
+  std::string gemm = "own";
   std::string log_level = "info";
   std::vector<std::string> api_keys;
   std::string api_key_file;
