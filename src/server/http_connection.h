@@ -3,6 +3,7 @@
 // Boost's headers, which are long: for http_server.cc alone.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -99,6 +100,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   State state_ = State::kIdle;
   boost::asio::steady_timer read_timer_;
   boost::asio::steady_timer write_timer_;
+  // What a read writes to: one is pending while a request is parsed out of input_, whose bytes then
+  // move.
+  std::array<char, size_t{16} << 10> arriving_;
   boost::beast::flat_buffer input_;
   std::optional<Parser> parser_;
   bool is_reading_ = false;

@@ -17,7 +17,6 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
-constexpr size_t kReadBytes = size_t{16} << 10;
 // What a client may send ahead while its request is answered; more waits in the system's buffers.
 constexpr size_t kMaxAheadBytes = size_t{64} << 10;
 
@@ -53,7 +52,7 @@ void HttpConnection::ReadSome() {
   if (is_reading_ || has_ended_input_ || state_ == State::kClosed) return;
   is_reading_ = true;
   socket_.async_read_some(
-      input_.prepare(kReadBytes),
+      asio::buffer(arriving_),
       [self = shared_from_this()](ErrorCode error, size_t count) { self->OnRead(error, count); });
 }
 
@@ -61,7 +60,7 @@ void HttpConnection::OnRead(ErrorCode error, size_t count) {
   is_reading_ = false;
   if (state_ == State::kClosed) return;
   if (error) return OnInputEnd();
-  input_.commit(count);
+  input_.commit(asio::buffer_copy(input_.prepare(count), asio::buffer(arriving_, count)));
   Process();
 }
 

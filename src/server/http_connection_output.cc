@@ -145,8 +145,8 @@ void HttpConnection::FinishAnswer() {
 
 // Closing at once with input unread would make the system drop what the client has not seen yet.
 void HttpConnection::Leave() {
-  if (has_ended_input_) return Close();
   state_ = State::kLeaving;
+  if (has_ended_input_) return Close();
   ErrorCode ignored;
   socket_.shutdown(Socket::shutdown_send, ignored);
   SetReadTimer(kLeaveTimeout);

@@ -2,6 +2,9 @@
 // HTTP over real sockets: what clients may send, and what they get.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 #include "server/http_server_testing.h"
 
 namespace gdn {
@@ -34,6 +37,35 @@ TEST_F(HttpServerTest, RequestsSentAheadAreAnsweredInOrder) {
   EXPECT_EQ(client.Read().status, 404);
   EXPECT_EQ(client.Read().body, "one two");
   EXPECT_EQ(client.Read().body, "GET /last ");
+}
+
+// Wherever in the answer to one the next is read.
+TEST_F(HttpServerTest, RequestsThatComeDuringAnAnswerStayWhole) {
+  Start();
+  TestClient client(port());
+  for (int i = 0; i < 2000; ++i) {
+    client.Send(PostText(StrCat("/a", i), "body of a"));
+    client.Send(PostText(StrCat("/b", i), "b"));
+    ASSERT_EQ(client.Read().body, StrCat("POST /a", i, " body of a"));
+    ASSERT_EQ(client.Read().body, StrCat("POST /b", i, " b"));
+  }
+}
+
+// A server whose count of them is not 0 does not know when it may stop.
+TEST_F(HttpServerTest, ClientsThatCloseAtOnceLeaveNothingUnanswered) {
+  Start();
+  for (int i = 0; i < 500; ++i) {
+    TestClient client(port());
+    client.Send(GetText("/x", "Connection: close\r\n"));
+    if (i % 3 == 1) client.ShutdownWrite();
+    if (i % 3 == 0) {
+      EXPECT_EQ(client.Read().body, "GET /x ");
+    }
+  }
+  while (server_->open_connections() > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(server_->num_unanswered(), 0);
 }
 
 TEST_F(HttpServerTest, BytesMayComeOneByOne) {
