@@ -261,7 +261,8 @@ class Session:
             self.server.json("/reset_prefix_cache", {})
             before = self.server.wait_idle()
             stream = self.chat(max_tokens=1500, stream=True, extra_body={"ignore_eos": True})
-            next(iter(stream))
+            # The first chunk says who speaks, before the engine has begun.
+            next(chunk for chunk in stream if chunk.choices[0].delta.content)
             want(self.server.metrics()["gdn:num_requests_running"] == 1, "it does not run")
             stream.close()
             started = time.monotonic()
