@@ -28,9 +28,10 @@ LAYERS = {
                 "chat_template"},
     "capi": {"base", "backend", "engine", "session"},
     "bench": {"base", "tensor", "backend", "ops", "io", "model", "engine", "parity"},
+    "bench_serve": {"base", "io"},
     "server": {"base", "tensor", "backend", "ops", "io", "tokenizer", "model", "engine", "session"},
     "cli": {"base", "tensor", "backend", "ops", "io", "tokenizer", "parity", "model", "engine",
-            "session", "bench", "server"},
+            "session", "bench", "bench_serve", "server"},
 }
 
 # Headers of an op that another op may include: an embedding reads the weight of the output layer.
@@ -39,11 +40,12 @@ OP_EXCEPTIONS = {"embedding": {"ops/linear/weight.h", "ops/linear/weight_layout.
 # Libraries and the layers that may see them.
 LIBRARIES = {
     "hwy/": {"backend", "ops", "bench"},
-    "nlohmann/": {"io", "tokenizer", "chat_template", "parity", "model", "session", "server", "cli"},
+    "nlohmann/": {"io", "tokenizer", "chat_template", "parity", "model", "session", "bench_serve",
+                  "server", "cli"},
     "pcre2": {"tokenizer"},
     "utf8proc": {"tokenizer"},
     "CLI/": {"cli"},
-    "boost/": {"server"},
+    "boost/": {"bench_serve", "server"},
     "prometheus/": {"server"},
     "cuda": {"backend", "ops"},
     "hip/": {"backend", "ops"},
@@ -200,6 +202,10 @@ SELF_TEST = [
     ("src/bench/a.cc", "#include <hwy/highway.h>", True),
     ("src/bench/a.cc", "#include <CLI/CLI.hpp>", False),
     ("src/cli/a.cc", '#include "bench/x.h"', True),
+    ("src/cli/a.cc", '#include "bench_serve/x.h"', True),
+    ("src/bench_serve/a.cc", "#include <boost/beast/core.hpp>", True),
+    ("src/bench_serve/a.cc", '#include "server/x.h"', False),
+    ("src/cli/a.cc", "#include <boost/beast/core.hpp>", False),
     ("src/capi/a.cc", '#include "session/session.h"', True),
     ("src/capi/a.cc", '#include "gdn/gdn.h"', True),
     ("src/capi/a.cc", '#include "model/model.h"', False),

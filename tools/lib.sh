@@ -9,8 +9,10 @@ PACKAGES_BUILD=(g++ cmake ninja-build pkg-config ccache libhwy-dev nlohmann-json
 # The last two: a Vulkan driver that runs on the CPU, and the layer that checks how it is used.
 # shellcheck disable=SC2034
 PACKAGES_TEST=(libgtest-dev libgmock-dev python3 mesa-vulkan-drivers vulkan-validationlayers)
+# From chromium on: for the server's page and clients (tests/server).
 # shellcheck disable=SC2034
-PACKAGES_TEST_ALL=(clang clang-tidy clang-format libclang-rt-14-dev)
+PACKAGES_TEST_ALL=(clang clang-tidy clang-format libclang-rt-14-dev chromium chromium-driver
+  fonts-dejavu-core python3-selenium python3-venv)
 # shellcheck disable=SC2034
 PACKAGES_TEST_NEON=(g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user libhwy-dev:arm64
   libgtest-dev:arm64 libgmock-dev:arm64 libpcre2-dev:arm64 libutf8proc-dev:arm64)

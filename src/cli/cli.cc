@@ -49,6 +49,7 @@ int RunCli(int argc, char** argv) {
   GDN_IF_SERVER(AddServeCommand(app, exit_code);)
   AddBenchCommand(app, exit_code);
   AddBenchOpCommand(app, exit_code);
+  GDN_IF_SERVER(AddBenchServeCommand(app, exit_code);)
   const Status named = CheckCommandName(app, argc, argv);
   if (!named.ok()) return Report(named);
   // Libraries below may throw; nothing may leave main but an exit code.

@@ -22,6 +22,7 @@ void AddDevicesCommand(CLI::App& app, int& exit_code);
 void AddParityCommand(CLI::App& app, int& exit_code);
 void AddBenchCommand(CLI::App& app, int& exit_code);
 void AddBenchOpCommand(CLI::App& app, int& exit_code);
+void AddBenchServeCommand(CLI::App& app, int& exit_code);
 
 // Parses the command line and runs a subcommand. Returns the exit code of the process.
 int RunCli(int argc, char** argv);
