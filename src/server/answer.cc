@@ -103,7 +103,8 @@ Json ChoiceJson(const AnswerHead& head, const Choice& choice, const char* member
     const bool is_whole = member == std::string_view("message");
     Json content = Json::object();
     if (is_whole) content["role"] = "assistant";
-    if (is_whole || !choice.text.empty()) content["content"] = choice.text;
+    const bool is_bare = choice.reasoning.empty() && choice.finish == FinishReason::kNone;
+    if (is_whole || is_bare || !choice.text.empty()) content["content"] = choice.text;
     if (!choice.reasoning.empty()) content["reasoning_content"] = choice.reasoning;
     out[member] = std::move(content);
     out["logprobs"] = ChatLogProbs(choice);

@@ -42,6 +42,8 @@ TEST(Answer, PartsOfAChat) {
   const Json part = EventJson(ChoiceEvent(kChat, {.text = "a\n\n"}));
   EXPECT_EQ(part["choices"][0]["delta"], Json({{"content", "a\n\n"}}));
   EXPECT_TRUE(part["choices"][0]["finish_reason"].is_null());
+  const Json bare = EventJson(ChoiceEvent(kChat, {}));
+  EXPECT_EQ(bare["choices"][0]["delta"], Json::parse(R"({"content": ""})"));
   const Json last = EventJson(ChoiceEvent(kChat, {.finish = FinishReason::kLength}));
   EXPECT_EQ(last["choices"][0]["delta"], Json::object());
   EXPECT_EQ(last["choices"][0]["finish_reason"], "length");

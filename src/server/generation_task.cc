@@ -102,6 +102,7 @@ void GenerationTask::Accept(size_t stream, const Chunk& chunk) {
       usage_.cached_tokens += chunk.num_cached_tokens;
     }
     progress.has_token = true;
+    progress.has_news = true;
     progress.last = chunk.time;
     ++usage_.completion_tokens;
     if (has_log_probs_) {
@@ -126,19 +127,18 @@ void GenerationTask::Measure(const Progress& progress, const Chunk& chunk,
   }
 }
 
-// The part of a choice that has not been written, if there is any.
+// The part of a choice that has not been written, if there is any. A token without text, such as
+// the first bytes of a character, is one: clients measure by when events come.
 void GenerationTask::Flush(Progress& progress, std::string& events) {
   Choice& choice = progress.choice;
-  if (choice.text.empty() && choice.reasoning.empty() && choice.log_probs.empty() &&
-      choice.finish == FinishReason::kNone) {
-    return;
-  }
+  if (!progress.has_news && choice.finish == FinishReason::kNone) return;
   events += ChoiceEvent(head_, choice);
   for (const TokenLogProb& token : choice.log_probs) choice.text_offset += NumCharacters(token);
   choice.text.clear();
   choice.reasoning.clear();
   choice.log_probs.clear();
   choice.finish = FinishReason::kNone;
+  progress.has_news = false;
 }
 
 void GenerationTask::Fail(const ApiError& error) {

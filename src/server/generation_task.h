@@ -54,6 +54,7 @@ class GenerationTask : public std::enable_shared_from_this<GenerationTask> {
     Choice choice;           // so far; in a stream what has not been written
     Clock::time_point last;  // when the last token was there
     bool has_token = false;
+    bool has_news = false;  // tokens since the last event, be they without text
   };
 
   void Await(size_t stream);

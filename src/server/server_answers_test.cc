@@ -74,6 +74,19 @@ TEST(ServerAnswers, StreamsHoldTheSameText) {
   EXPECT_EQ(text, Alone("In the beginning", Sampled()).front().text);
 }
 
+// Clients take the time between events for the time between tokens. 2045 ends a text of
+// models/tiny.
+TEST(ServerAnswers, TokensWithoutTextAreEventsToo) {
+  const auto server = StartServer();
+  const TestResponse response =
+      Ask(server->port(), PostText(kText, R"({"prompt": "In", "max_tokens": 60, "stream": true,
+          "temperature": 0, "ignore_eos": true, "logit_bias": {"2045": 100}})"));
+  ASSERT_EQ(response.status, 200) << response.body;
+  const std::vector<std::string> events = response.events();
+  EXPECT_GT(events.size(), 10U);  // several tokens may share one
+  EXPECT_EQ(Json::parse(events.front())["choices"][0]["text"], "");
+}
+
 TEST(ServerAnswers, OfAConversation) {
   const auto server = StartServer();
   const std::string members =

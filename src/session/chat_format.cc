@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/chat_format.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -34,9 +35,7 @@ const std::string* TokenText(const nlohmann::json& value) {
 }
 
 // The text of the beginning of a reply that the prompt ends with.
-std::string ContinuedText(const ChatRequest& request) {
-  if (!request.continue_final_message || request.messages.empty()) return {};
-  const nlohmann::ordered_json& message = request.messages.back();
+std::string ContinuedText(const nlohmann::ordered_json& message) {
   const auto content = message.find("content");
   const bool is_text = content != message.end() && content->is_string();
   // Of a list of parts the last text would do, and it is never inside of reasoning.
@@ -56,6 +55,41 @@ Status CheckParts(const nlohmann::ordered_json& messages) {
                                 type->is_string() ? Quoted(type->get<std::string>()) : "?",
                                 ", want text alone"));
     }
+  }
+  return OkStatus();
+}
+
+// Whether a template goes through the parts of a message: one of its loops is over some content.
+bool LoopsOverContent(std::string_view source) {
+  for (size_t at = source.find("{%"); at != std::string_view::npos;
+       at = source.find("{%", at + 2)) {
+    std::string_view tag = source.substr(at + 2, source.find("%}", at) - at - 2);
+    tag.remove_prefix(std::min(tag.find_first_not_of("-+ \n\t"), tag.size()));
+    if (!tag.starts_with("for ")) continue;
+    const size_t in = tag.find(" in ");
+    if (in != std::string_view::npos && tag.find("content", in) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+// The texts of a message's parts, a line each: what vLLM gives to templates that know no parts.
+Status JoinParts(nlohmann::ordered_json& messages) {
+  if (!messages.is_array()) return OkStatus();
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const auto content = messages[i].is_object() ? messages[i].find("content") : messages[i].end();
+    if (content == messages[i].end() || !content->is_array()) continue;
+    std::string text;
+    for (const nlohmann::ordered_json& part : *content) {
+      const auto found = part.is_object() ? part.find("text") : part.end();
+      if (found == part.end() || !found->is_string()) {
+        return InvalidArgument(
+            StrCat("messages[", i, "] has a part without a text, want {type, text}"));
+      }
+      StrAppend(text, StrCat(&part == &content->front() ? "" : "\n",
+                             found->get_ref<const std::string&>()));
+    }
+    *content = std::move(text);
   }
   return OkStatus();
 }
@@ -148,10 +182,15 @@ Result<ChatPrompt> ChatFormat::BuildPrompt(const ChatRequest& request) const {
   } else if (!request.variables.is_null()) {
     return InvalidArgument("the variables of the chat template must be an object");
   }
+  if (!LoopsOverContent(chosen->source())) GDN_RETURN_IF_ERROR(JoinParts(prompt.messages));
   if (request.continue_final_message) prompt.continue_final_message = "content";
   ChatPrompt out;
   GDN_ASSIGN_OR_RETURN(out.text, gdn::BuildPrompt(*chosen, prompt));
-  if (marks_reasoning_) out.reasoning = ReasoningStartAfter(out.text, ContinuedText(request));
+  if (marks_reasoning_) {
+    const bool goes_on = request.continue_final_message && !prompt.messages.empty();
+    out.reasoning =
+        ReasoningStartAfter(out.text, goes_on ? ContinuedText(prompt.messages.back()) : "");
+  }
   return out;
 }
 

@@ -41,6 +41,32 @@ TEST(ChatFormat, ContinuesTheAssistantsMessage) {
   EXPECT_EQ(prompt->text, "<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\nAnd he");
 }
 
+// As vLLM does for templates that read text alone.
+TEST(ChatFormat, PartsAreLinesOfTheTextWhereTheTemplateKnowsNoParts) {
+  const Result<ChatFormat> format = ChatFormat::Load(kTiny);
+  ASSERT_TRUE(format.ok());
+  ChatRequest request = Saying("");
+  request.messages[0]["content"] =
+      Json::parse(R"([{"type": "text", "text": "one"}, {"type": "text", "text": "two"}])");
+  EXPECT_EQ(format->BuildPrompt(request)->text, format->BuildPrompt(Saying("one\ntwo"))->text);
+  request.messages[0]["content"][1].erase("text");
+  EXPECT_THAT(format->BuildPrompt(request).status().message(),
+              HasSubstr("messages[0] has a part without a text"));
+}
+
+TEST(ChatFormat, PartsStayWhereTheTemplateGoesThroughThem) {
+  TempFolder folder;
+  folder.Write("chat_template.jinja",
+               "{%- for m in messages %}{%- for part in m.content %}[{{ part.text }}]{% endfor %}"
+               "{% endfor %}");
+  const Result<ChatFormat> format = ChatFormat::Load(folder.path());
+  ASSERT_TRUE(format.ok()) << format.status().message();
+  ChatRequest request = Saying("");
+  request.messages[0]["content"] =
+      Json::parse(R"([{"type": "text", "text": "one"}, {"type": "text", "text": "two"}])");
+  EXPECT_EQ(format->BuildPrompt(request)->text, "[one][two]");
+}
+
 TEST(ChatFormat, AFileOfItsOwnComesFirst) {
   TempFolder folder;
   folder.Write("chat_template.jinja", "{{ bos_token }}{{ messages[0].content }}{{ x }}");
