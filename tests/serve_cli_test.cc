@@ -80,6 +80,11 @@ TEST_F(ServeCli, RefusesWhatItCannotServe) {
   ExpectBadInput(serve + "--api-key-file /no/such/file", {"/no/such/file"});
   ExpectBadInput(serve + "--api-key ''", {"--api-key"});
   ExpectBadInput(serve + "--max-n 0", {"--max-n"});
+  ExpectBadInput(serve + "--api-key x --no-api-key", {"--no-api-key"});
+  ExpectBadInput(serve + "--cors-origin example.org", {"--cors-origin", "https://example.org"});
+  ExpectBadInput(serve + "--cors-origin https://example.org/", {"--cors-origin"});
+  ExpectBadInput(serve + "--allow-host http://x", {"--allow-host", "http://x"});
+  ExpectBadInput(serve + "--idle-timeout nan", {"--idle-timeout"});
   ExpectBadInput("serve -m /no/such/folder", {"/no/such/folder"});
 }
 

@@ -103,7 +103,7 @@ void AnswerReader::OnChunk(std::string_view text) {
   }
   const Result<Json> chunk = ParseJson(text, "chunk");
   if (!chunk.ok()) return Fail(chunk.status().message());
-  if (!chunk->is_object()) return Fail("a chunk is no JSON object");
+  if (!chunk->is_object()) return Fail(StrCat("a chunk is ", OneLine(text), ", want an object"));
   if (chunk->contains("error")) return Fail(MessageOf(*chunk));
   const auto choices = chunk->find("choices");
   if (choices != chunk->end() && choices->is_array()) {
@@ -126,6 +126,8 @@ void AnswerReader::OnEnd(const Status& status) {
   if (!status.ok() && !done_) Fail(status.message());
   if (status.ok() && status_ / 100 != 2) Fail(DescribeRefusal(status_, refusal_));
   if (status.ok() && !done_) Fail("the answer ends without [DONE]");
+  const bool has_tokens = !answer_.token_times.empty() || answer_.output_tokens > 0;
+  if (status.ok() && status_ / 100 == 2 && !has_tokens) Fail("the answer has no token");
   if (!answer_.counted) answer_.output_tokens = static_cast<int64_t>(answer_.token_times.size());
   on_end_(*this);
 }

@@ -113,7 +113,7 @@ bool Drain(const ServeOptions& options, Server& server, const sigset_t& signals)
   return true;
 }
 
-Status Serve(ServeOptions& options, int& exit_code) {
+Status Serve(ServeOptions& options) {
   SetLogLevelOf(options.log_level);
   GDN_RETURN_IF_ERROR(CompleteServeOptions(options));
   sigset_t signals;
@@ -139,7 +139,7 @@ Status Serve(ServeOptions& options, int& exit_code) {
   Log(LogLevel::kInfo, "stopping: running requests may end, a second signal cuts them");
   if (!Drain(options, *server, signals)) {
     Log(LogLevel::kWarning, "stopped with requests that had not ended");
-    exit_code = kExitInterrupted;
+    std::_Exit(kExitInterrupted);  // a step of the engine may take seconds
   }
   return OkStatus();
 }
@@ -151,7 +151,7 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<ServeOptions>();
   AddServeOptions(*command, *options);
   command->callback([options, &exit_code] {
-    const Status status = Serve(*options, exit_code);
+    const Status status = Serve(*options);
     if (!status.ok()) exit_code = Report(status);
   });
 }

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -26,6 +28,11 @@ constexpr size_t kBodiesAtOnce = 32;
 void AddSeconds(CLI::App& command, const char* name, double& value, const std::string& help) {
   AddNumberOption(command, name, value, help + ", in seconds")
       ->check(CLI::Range(0.01, kMaxSeconds))
+      ->check([](const std::string& text) {
+        // A range lets it through: no comparison with it is true.
+        return std::isnan(std::strtod(text.c_str(), nullptr)) ? "want a number of seconds"
+                                                              : std::string();
+      })
       ->capture_default_str();
 }
 
@@ -128,6 +135,29 @@ std::string FolderName(const std::string& dir) {
   return name.empty() ? "model" : name;
 }
 
+// What no client could ever match.
+Status CheckNames(const ServeOptions& options) {
+  const AccessRules& access = options.server.service.access;
+  for (const std::string& host : access.hosts) {
+    if (!host.empty() && host.find_first_of("/: ") == std::string::npos) continue;
+    return InvalidArgument(
+        StrCat("--allow-host is ", Quoted(host), ", want a host's name alone: example.org"));
+  }
+  for (const std::string& origin : access.cors_origins) {
+    const size_t scheme = origin.find("://");
+    const bool is_origin = (origin.starts_with("http://") || origin.starts_with("https://")) &&
+                           origin.size() > scheme + 3 &&
+                           origin.find_first_of("/ ", scheme + 3) == std::string::npos;
+    if (origin == "*" || is_origin) continue;
+    return InvalidArgument(StrCat("--cors-origin is ", Quoted(origin),
+                                  ", want \"*\" or scheme and host: https://example.org"));
+  }
+  if (options.needs_no_key && !access.keys.empty()) {
+    return InvalidArgument("--no-api-key stands beside a key, want one of them");
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 void AddServeOptions(CLI::App& command, ServeOptions& options) {
@@ -151,6 +181,7 @@ Status CompleteServeOptions(ServeOptions& options) {
   // Before anything listens: a wrong folder is no server.
   GDN_RETURN_IF_ERROR(LoadModelConfig(options.session.model_dir).status());
   GDN_RETURN_IF_ERROR(ReadKeys(options));
+  GDN_RETURN_IF_ERROR(CheckNames(options));
   GDN_ASSIGN_OR_RETURN(const bool is_loopback, IsLoopback(http.host));
   if (!is_loopback && service.access.keys.empty() && !options.needs_no_key) {
     return InvalidArgument(StrCat("--host is ", Quoted(http.host),

@@ -193,10 +193,11 @@ void Engine::Accept(Sequence& sequence, std::span<const float> logits, int32_t l
   sink(event);
 }
 
-Status Engine::Step(FunctionRef<void(const TokenEvent&)> sink) {
+Status Engine::Step(FunctionRef<void(const TokenEvent&)> sink, FunctionRef<void()> on_scheduled) {
   DropCancelled(sink);
   Admit();
   Schedule();
+  on_scheduled();
   if (step_.empty()) return OkStatus();
   GDN_ASSIGN_OR_RETURN(const ConstTensor logits, model_->Forward(step_.batch()));
   const std::span<const int32_t> largest = model_->largest();

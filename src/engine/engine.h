@@ -87,7 +87,11 @@ class Engine {
 
   // One step: decodes every running sequence and computes slices of prompts, first come first
   // served. sink is called for each new token and each end. Allocates nothing per token.
-  Status Step(FunctionRef<void(const TokenEvent&)> sink);
+  // on_scheduled is called when it is settled who runs, before the model does.
+  Status Step(FunctionRef<void(const TokenEvent&)> sink, FunctionRef<void()> on_scheduled);
+  Status Step(FunctionRef<void(const TokenEvent&)> sink) {
+    return Step(sink, [] {});
+  }
 
   int64_t num_running() const { return static_cast<int64_t>(running_.size()); }
   int64_t num_waiting() const { return static_cast<int64_t>(waiting_.size()); }

@@ -261,6 +261,21 @@ TEST(Engine, TakesTheModelsWordForTheLargestLogitWhereThatIsAll) {
   EXPECT_EQ(num_rows, 6);
 }
 
+TEST(Engine, SaysWhoRunsBeforeTheModelDoes) {
+  Harness h({.context_tokens = 100});
+  h.Submit(10, 5);
+  int64_t running = -1;
+  size_t steps = 1;
+  const Status status = h.engine->Step([](const TokenEvent&) {},
+                                       [&] {
+                                         running = h.engine->num_running();
+                                         steps = h.model->steps().size();
+                                       });
+  ASSERT_TRUE(status.ok());
+  EXPECT_EQ(running, 1);
+  EXPECT_EQ(steps, 0U);
+}
+
 TEST(Engine, NoLargestLogitEndsTheRequest) {
   Harness h({.context_tokens = 100});
   h.model->Break();

@@ -57,6 +57,9 @@ Result<Json> Guarded(std::string_view text, const std::string& file_name, const 
   } catch (const nlohmann::json::parse_error& error) {
     return InvalidArgument(
         StrCat(file_name, ": is not JSON at byte ", error.byte, " of ", text.size()));
+  } catch (const nlohmann::json::out_of_range& /*error*/) {
+    return InvalidArgument(
+        StrCat(file_name, ": holds a number that is too large, want it below 1.8e308"));
   } catch (const std::exception& error) {
     return InvalidArgument(StrCat(file_name, ": JSON cannot be read: ", Quoted(error.what(), 200)));
   }

@@ -32,7 +32,7 @@ TEST(Json, NamesFileAndByteOfASyntaxError) {
   EXPECT_THAT(Error(""), HasSubstr("f.json: is not JSON"));
   EXPECT_THAT(Error("{\"a\": 1} x"), HasSubstr("is not JSON at byte 10"));
   EXPECT_THAT(Error("\"\xff\""), HasSubstr("is not JSON at byte 2"));
-  EXPECT_THAT(Error("1e999"), HasSubstr("f.json: JSON cannot be read"));
+  EXPECT_THAT(Error("1e999"), HasSubstr("f.json: holds a number that is too large"));
 }
 
 TEST(Json, RefusesANul) {

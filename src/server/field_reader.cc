@@ -76,10 +76,7 @@ void FieldReader::Integer(const char* name, int64_t min, int64_t max, std::optio
   if (value == nullptr) return;
   const std::optional<int64_t> number = IntegerOf(*value);
   if (!number.has_value() || *number < min || *number > max) {
-    const bool is_bounded = max < std::numeric_limits<int32_t>::max();
-    return Wrong(
-        name, *value,
-        is_bounded ? StrCat("an integer from ", min, " to ", max) : StrCat("an integer >= ", min));
+    return Wrong(name, *value, StrCat("an integer from ", min, " to ", max));
   }
   out = number;
 }

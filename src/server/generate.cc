@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A request for text until the engine has it.
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -24,7 +25,8 @@ void Answer(const GenerationContext& context, Responder& responder, const ApiErr
 std::optional<ApiError> CheckContext(const Prompt& prompt, const GenerationRequest& request,
                                      int64_t context) {
   const auto prompt_tokens = static_cast<int64_t>(prompt.tokens.size());
-  const int64_t wanted = request.max_tokens.value_or(1);
+  const int64_t wanted =
+      request.max_tokens.value_or(std::max<int64_t>(1, request.params.min_new_tokens));
   if (prompt_tokens + wanted <= context) return std::nullopt;
   return ApiError{.message = StrCat("the context of this model is ", context,
                                     " tokens, but the prompt has ", prompt_tokens, " and ", wanted,

@@ -68,6 +68,13 @@ void ReadStream(FieldReader& fields, GenerationRequest& out) {
   }
   FieldReader members(*options, "stream_options.");
   members.Boolean("include_usage", out.include_usage);
+  bool is_continuous = false;
+  members.Boolean("continuous_usage_stats", is_continuous);
+  if (is_continuous) {
+    members.Fail("continuous_usage_stats",
+                 "stream_options.continuous_usage_stats is true, which this server does not "
+                 "support: leave it out");
+  }
   if (!members.ok()) fields.Fail("stream_options", members.error()->message);
 }
 
@@ -156,6 +163,9 @@ std::optional<ApiError> ParseTokenize(std::string_view body, const RequestRules&
   fields.Boolean("return_token_strs", out.return_token_strings);
   input.is_chat = tree.contains("messages");
   if (input.is_chat) {
+    if (fields.Find("prompt") != nullptr) {
+      fields.Fail("prompt", "prompt stands beside messages, want one of them");
+    }
     ReadConversation(fields, input.chat);
     return fields.error();
   }

@@ -107,7 +107,7 @@ TEST(GenerationRequest, NamesWhatIsWrong) {
       {R"("n": 0)", "n", "n is 0, want an integer from 1 to 16"},
       {R"("n": 17)", "n", "n is 17"},
       {R"("n": 1.5)", "n", "n is 1.5"},
-      {R"("max_tokens": 0)", "max_tokens", "max_tokens is 0, want an integer >= 1"},
+      {R"("max_tokens": 0)", "max_tokens", "max_tokens is 0, want an integer from 1 to 2147483647"},
       {R"("max_tokens": 99999999999999999999)", "max_tokens", "max_tokens is"},
       {R"("max_tokens": 2, "min_tokens": 3)", "min_tokens", "min_tokens is 3, want at most"},
       {R"("temperature": "hot")", "temperature", "temperature is \"hot\", want a number"},

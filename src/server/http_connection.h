@@ -73,6 +73,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnRead(ErrorCode error, size_t count);
   void OnInputEnd();
   void Process();
+  void SkipEmptyLines();
   void Parse();
   bool CheckHead();
   bool ReserveBody();

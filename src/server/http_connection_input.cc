@@ -74,6 +74,7 @@ void HttpConnection::OnInputEnd() {
 void HttpConnection::Process() {
   switch (state_) {
     case State::kIdle:
+      SkipEmptyLines();
       if (input_.size() == 0) return ReadSome();
       state_ = State::kReading;
       is_head_checked_ = false;
@@ -93,6 +94,14 @@ void HttpConnection::Process() {
     case State::kClosed:
       return;
   }
+}
+
+// Some clients send one behind a body (RFC 9112, 2.2).
+void HttpConnection::SkipEmptyLines() {
+  const auto* bytes = static_cast<const char*>(input_.data().data());
+  size_t count = 0;
+  while (count < input_.size() && (bytes[count] == '\r' || bytes[count] == '\n')) ++count;
+  input_.consume(count);
 }
 
 void HttpConnection::Parse() {
@@ -122,6 +131,10 @@ bool HttpConnection::CheckHead() {
   is_http_1_1_ = request_.is_http_1_1;
   is_head_request_ = request_.method == "HEAD";
   keeps_alive_ = head.keep_alive();
+  if (const HeadError error = CheckHeaders(request_); error.status != 0) {
+    RefuseRequest(error.status, error.message);
+    return false;
+  }
   if (const std::optional<HttpResponse> refusal = shared_.handler.Refuse(request_)) {
     if (request_.has_body) keeps_alive_ = false;  // it is not read
     BeginExchange();

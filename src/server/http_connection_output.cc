@@ -137,7 +137,7 @@ void HttpConnection::OnWritten(ErrorCode error, size_t count) {
 
 void HttpConnection::FinishAnswer() {
   EndExchange();
-  if (!keeps_alive_ || shared_.is_draining) return Leave();
+  if (!keeps_alive_ || shared_.is_draining || has_ended_input_) return Leave();
   state_ = State::kIdle;
   SetReadTimer(shared_.options.idle_timeout);
   Process();

@@ -68,6 +68,54 @@ TEST_F(HttpServerTest, ClientsThatCloseAtOnceLeaveNothingUnanswered) {
   EXPECT_EQ(server_->num_unanswered(), 0);
 }
 
+// Its end is seen whenever it comes: before, in or behind an answer after which the connection is
+// kept.
+TEST_F(HttpServerTest, AConnectionEndsWithItsClient) {
+  Start({.idle_timeout = std::chrono::seconds(600)});
+  for (int i = 0; i < 600; ++i) {
+    TestClient client(port());
+    client.Send(i % 2 == 0 ? GetText("/x") : PostText("/x", "b"));
+    if (i % 3 == 0) client.ShutdownWrite();
+    if (i % 3 == 1) {
+      EXPECT_EQ(client.Read().status, 200);
+    }
+  }
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (server_->open_connections() > 0 && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(server_->open_connections(), 0);
+}
+
+// Else a proxy and this server could see different requests in the same bytes.
+TEST_F(HttpServerTest, WhereARequestEndsIsNeverInDoubt) {
+  Start();
+  const auto post = [this](const std::string& headers) {
+    TestClient client(port());
+    client.Send(StrCat("POST /x HTTP/1.1\r\nHost: localhost\r\n", headers,
+                       "\r\n0\r\n\r\nGET /inner HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    return client.Read().status;
+  };
+  EXPECT_EQ(post("Transfer-Encoding: chunked\r\n"), 200);
+  EXPECT_EQ(post("Transfer-Encoding: xchunked\r\n"), 501);
+  EXPECT_EQ(post("Transfer-Encoding: gzip, chunked\r\n"), 501);
+  EXPECT_EQ(post("Transfer-Encoding: chunked, chunked\r\n"), 501);
+  EXPECT_EQ(post("Transfer-Encoding: xchunked\r\nContent-Length: 5\r\n"), 501);
+  EXPECT_EQ(post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), 400);
+  EXPECT_EQ(post("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"), 400);
+  EXPECT_EQ(post("Content-Length: 5\r\nContent-Length: 5\r\n"), 400);
+  EXPECT_EQ(post("Content-Length: 5\r\nHost: other\r\n"), 400);
+  EXPECT_EQ(post("Content-Length: 5\r\nContent-Encoding: gzip\r\n"), 415);
+}
+
+TEST_F(HttpServerTest, EmptyLinesBeforeARequestArePassedOver) {
+  Start();
+  TestClient client(port());
+  client.Send(StrCat("\r\n", GetText("/a"), "\r\n\r\n", GetText("/b")));
+  EXPECT_EQ(client.Read().body, "GET /a ");
+  EXPECT_EQ(client.Read().body, "GET /b ");
+}
+
 TEST_F(HttpServerTest, BytesMayComeOneByOne) {
   Start();
   TestClient client(port());

@@ -23,17 +23,52 @@ std::string Date() {
   return {text.data(), size};
 }
 
+bool IsSame(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, Lower, Lower);
+}
+
 }  // namespace
 
 std::string_view HttpRequest::Header(std::string_view name) const {
   for (const auto& [key, value] : headers) {
-    if (std::ranges::equal(key, name, {}, Lower, Lower)) return value;
+    if (IsSame(key, name)) return value;
   }
   return {};
 }
 
 std::string_view HttpRequest::path() const {
-  return std::string_view(target).substr(0, target.find_first_of("?#"));
+  std::string_view out = std::string_view(target).substr(0, target.find_first_of("?#"));
+  constexpr std::string_view kScheme = "http://";  // the absolute form, which proxies use
+  if (!out.starts_with(kScheme)) return out;
+  const size_t slash = out.find('/', kScheme.size());
+  return slash == std::string_view::npos ? "/" : out.substr(slash);
+}
+
+HeadError CheckHeaders(const HttpRequest& head) {
+  int hosts = 0;
+  int lengths = 0;
+  int encodings = 0;
+  for (const auto& [name, value] : head.headers) {
+    if (IsSame(name, "Host")) ++hosts;
+    if (IsSame(name, "Content-Length")) ++lengths;
+    if (IsSame(name, "Transfer-Encoding")) {
+      ++encodings;
+      if (!IsSame(value, "chunked")) {
+        return {501, StrCat("Transfer-Encoding is ", Quoted(value), ", want chunked or none")};
+      }
+    }
+    if (IsSame(name, "Content-Encoding") && !IsSame(value, "identity")) {
+      return {415, StrCat("Content-Encoding is ", Quoted(value), ", want none")};
+    }
+  }
+  if (hosts > 1) return {400, "the header Host is there twice, want it once"};
+  if (lengths + encodings > 1) {
+    return {400, "Content-Length and Transfer-Encoding are there more than once, want one of them"};
+  }
+  if (encodings > 0 && !head.is_http_1_1) {
+    return {400, "Transfer-Encoding is of HTTP/1.1, want Content-Length"};
+  }
+  return {};
 }
 
 const char* ReasonPhrase(int status) {
@@ -66,6 +101,8 @@ const char* ReasonPhrase(int status) {
       return "Request Header Fields Too Large";
     case 500:
       return "Internal Server Error";
+    case 501:
+      return "Not Implemented";
     case 503:
       return "Service Unavailable";
     default:

@@ -59,6 +59,14 @@ class HttpHandler {
   virtual void Handle(HttpRequest request, std::shared_ptr<Responder> responder) = 0;
 };
 
+// What is wrong with headers that say where a request ends and whom it is for: what two readers
+// could understand in two ways is refused. Status 0: nothing.
+struct HeadError {
+  int status = 0;
+  std::string message;
+};
+HeadError CheckHeaders(const HttpRequest& head);
+
 const char* ReasonPhrase(int status);
 
 enum class BodyFraming {

@@ -15,6 +15,14 @@ TEST(HttpTypes, HeadersAreFoundWhateverTheirCase) {
   EXPECT_EQ(request.path(), "/a/b");
 }
 
+TEST(HttpTypes, TargetsMayNameTheServer) {
+  const auto path = [](const char* target) {
+    return std::string(HttpRequest{.target = target}.path());
+  };
+  EXPECT_EQ(path("http://localhost:8000/health?x"), "/health");
+  EXPECT_EQ(path("http://localhost"), "/");
+}
+
 TEST(HttpTypes, HeadsSayHowTheBodyEnds) {
   const HttpResponse response{.body = "abc", .headers = {{"Allow", "GET"}}};
   const std::string whole = FormatHead(response, BodyFraming::kLength, /*keep_alive=*/true);

@@ -46,7 +46,15 @@ void ReadMessages(FieldReader& fields, Json& out) {
   if (messages->empty()) {
     return fields.Fail("messages", "messages is empty, want at least one message");
   }
-  for (Json& message : *messages) ReadToolCalls(fields, message);
+  for (Json& message : *messages) {
+    const auto content = message.find("content");
+    if (content != message.end() && !content->is_null() && !content->is_string() &&
+        !content->is_array()) {
+      return fields.Fail("messages", StrCat("the content of a message is ", Describe(*content),
+                                            ", want a text, a list of parts or null"));
+    }
+    ReadToolCalls(fields, message);
+  }
   out = std::move(*messages);
 }
 
@@ -65,6 +73,7 @@ void ReadTools(FieldReader& fields, Json& out) {
 }  // namespace
 
 std::optional<ApiError> ParseBody(std::string_view body, const RequestRules& rules, Json& out) {
+  if (body.empty()) return ApiError{.message = "the body is empty, want a JSON object"};
   Result<Json> tree = ParseOrderedJson(
       body, "request", {.max_bytes = rules.max_bytes, .max_depth = 64, .max_values = kMaxValues});
   if (!tree.ok()) return ApiErrorOf(tree.status());

@@ -95,7 +95,10 @@ std::optional<HttpResponse> Service::Refuse(const HttpRequest& head) {
   auto cors = CorsHeaders(head, options_.access);
   if (head.method == "OPTIONS" && !cors.empty() && EndpointOf(head.path()).has_value()) {
     cors.emplace_back("Access-Control-Allow-Methods", "GET, HEAD, POST");
-    cors.emplace_back("Access-Control-Allow-Headers", "Authorization, Content-Type");
+    // Whatever the client library adds: an origin that is let in may say all of it.
+    const std::string_view wanted = head.Header("Access-Control-Request-Headers");
+    cors.emplace_back("Access-Control-Allow-Headers",
+                      wanted.empty() ? "Authorization, Content-Type" : wanted);
     cors.emplace_back("Access-Control-Max-Age", "600");
     return HttpResponse{.status = 204, .content_type = "", .headers = std::move(cors)};
   }

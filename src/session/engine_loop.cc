@@ -82,7 +82,9 @@ void EngineLoop::Run() {
 
 void EngineLoop::Step() {
   try {
-    const Status status = engine_->Step([this](const TokenEvent& event) { OnEvent(event); });
+    // A step with a long prompt takes a while, in which others look at the figures.
+    const Status status =
+        engine_->Step([this](const TokenEvent& event) { OnEvent(event); }, [this] { Publish(); });
     if (!status.ok()) EndAll(FinishReason::kError, status);
   } catch (const std::bad_alloc&) {
     // The engine stopped somewhere in its books: nothing of it can be used any more.
