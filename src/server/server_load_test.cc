@@ -70,6 +70,7 @@ TEST(ServerLoad, LoadingAndDraining) {
   TestResponse health = Ask(server->port(), GetText("/health"));
   EXPECT_EQ(health.status, 503);
   EXPECT_EQ(health.json()["status"], "loading");
+  EXPECT_TRUE(health.HasHeader("Retry-After: 5"));
   TestResponse early = Ask(server->port(), LongRequest());
   EXPECT_EQ(early.status, 503);
   EXPECT_TRUE(early.HasHeader("Retry-After: "));

@@ -13,9 +13,6 @@
 namespace gdn {
 namespace {
 
-// While a model is loaded, or the last requests end.
-constexpr const char* kRetryAfterSeconds = "5";
-
 bool NeedsModel(Endpoint endpoint) {
   switch (endpoint) {
     case Endpoint::kChatCompletions:

@@ -35,8 +35,13 @@ Json ModelJson(const std::string& name, int64_t created, int64_t context) {
 }  // namespace
 
 Service::Reply Service::Health() const {
-  if (is_draining_) return Of({{"status", "draining"}}, 503);
-  if (session_ == nullptr) return Of({{"status", "loading"}, {"loaded", loaded_.load()}}, 503);
+  const auto not_ready = [](const Json& json) {
+    HttpResponse response = Of(json, 503);
+    response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
+    return response;
+  };
+  if (is_draining_) return not_ready({{"status", "draining"}});
+  if (session_ == nullptr) return not_ready({{"status", "loading"}, {"loaded", loaded_.load()}});
   return Of({{"status", "ok"}});
 }
 
