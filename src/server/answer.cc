@@ -27,10 +27,6 @@ std::string TextOf(std::string_view bytes) {
   return out;
 }
 
-int64_t NumCharacters(std::string_view text) {
-  return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
-}
-
 Json FinishJson(FinishReason finish) {
   switch (finish) {
     case FinishReason::kNone:
@@ -133,6 +129,10 @@ std::string NewAnswerId(bool is_chat) {
     for (int digit = 0; digit < 8; ++digit, bits >>= 4) out += kDigits[bits & 15];
   }
   return out;
+}
+
+int64_t NumCharacters(std::string_view bytes) {
+  return std::ranges::count_if(bytes, [](char c) { return (c & 0xC0) != 0x80; });
 }
 
 TokenLogProb LogProbOf(const Chunk& chunk, const Tokenizer& tokenizer) {

@@ -32,6 +32,8 @@ struct TokenLogProb {
   double log_prob = 0;
   std::vector<std::pair<std::string, double>> top;
 };
+// Those that begin in bytes, which need not be whole characters.
+int64_t NumCharacters(std::string_view bytes);
 // Of a chunk that has a token and its log probability.
 TokenLogProb LogProbOf(const Chunk& chunk, const Tokenizer& tokenizer);
 

@@ -11,12 +11,6 @@ double Seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-int64_t NumCharacters(const TokenLogProb& token) {
-  int64_t count = 0;
-  for (const char c : token.bytes) count += (c & 0xC0) != 0x80 ? 1 : 0;
-  return count;
-}
-
 }  // namespace
 
 GenerationTask::GenerationTask(GenerationContext context, const GenerationRequest& request,
@@ -133,7 +127,9 @@ void GenerationTask::Flush(Progress& progress, std::string& events) {
   Choice& choice = progress.choice;
   if (!progress.has_news && choice.finish == FinishReason::kNone) return;
   events += ChoiceEvent(head_, choice);
-  for (const TokenLogProb& token : choice.log_probs) choice.text_offset += NumCharacters(token);
+  for (const TokenLogProb& token : choice.log_probs) {
+    choice.text_offset += NumCharacters(token.bytes);
+  }
   choice.text.clear();
   choice.reasoning.clear();
   choice.log_probs.clear();

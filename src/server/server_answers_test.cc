@@ -18,7 +18,7 @@ constexpr const char* kSampled =
        "seed": 3, "ignore_eos": true)";
 
 std::vector<Completion> Alone(const std::string& prompt, GenerationParams params) {
-  const auto session = LoadTiny();
+  const auto session = LoadTiny(2, 8);
   Result<std::unique_ptr<Stream>> stream = session->Submit(prompt, params);
   GDN_CHECK(stream.ok());
   Result<std::vector<Completion>> completions = Collect(

@@ -76,7 +76,7 @@ TEST(ServerLoad, LoadingAndDraining) {
   EXPECT_TRUE(early.HasHeader("Retry-After: "));
   EXPECT_EQ(Ask(server->port(), GetText("/metrics")).status, 200);
 
-  server->SetSession(LoadTiny());
+  server->SetSession(LoadTiny(2, 8));
   EXPECT_EQ(Ask(server->port(), GetText("/health")).status, 200);
   TestClient running(server->port());
   running.Send(LongRequest(R"(, "stream": true)"));
@@ -126,7 +126,7 @@ TEST(ServerLoad, MetricsCountWhatWasDone) {
 }
 
 TEST(ServerLoad, AWarmSessionIsAsNew) {
-  const auto session = LoadTiny();
+  const auto session = LoadTiny(2, 8);
   ASSERT_TRUE(WarmUp(*session).ok());
   EXPECT_FALSE(session->model().kernels().entries().empty());
   EXPECT_EQ(session->stats().num_running, 0);

@@ -10,17 +10,9 @@
 #include "base/function_ref.h"
 #include "server/http_client_testing.h"
 #include "server/server.h"
+#include "session/session_testing.h"
 
 namespace gdn {
-
-inline std::unique_ptr<Session> LoadTiny() {
-  SessionOptions options{.model_dir = std::string(GDN_SOURCE_DIR) + "/models/tiny",
-                         .num_threads = 2};
-  options.engine = {.context_tokens = 512, .max_seqs = 2, .num_snapshots = 8};
-  Result<std::unique_ptr<Session>> session = Session::Load(options, [](size_t, size_t) {});
-  GDN_CHECK(session.ok());
-  return std::move(session).value();
-}
 
 inline std::unique_ptr<Server> StartWithoutModel(ServerOptions options = {}) {
   options.http.port = 0;
@@ -32,7 +24,7 @@ inline std::unique_ptr<Server> StartWithoutModel(ServerOptions options = {}) {
 
 inline std::unique_ptr<Server> StartServer(const ServerOptions& options = {}) {
   auto server = StartWithoutModel(options);
-  server->SetSession(LoadTiny());
+  server->SetSession(LoadTiny(2, 8));
   return server;
 }
 

@@ -7,28 +7,12 @@
 #include <future>
 #include <thread>
 
-#include "session/session.h"
+#include "session/session_testing.h"
 
 namespace gdn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::unique_ptr<Session> Load(int64_t num_snapshots) {
-  SessionOptions options{.model_dir = std::string(GDN_SOURCE_DIR) + "/models/tiny",
-                         .num_threads = 2};
-  options.engine = {.context_tokens = 512, .max_seqs = 2, .num_snapshots = num_snapshots};
-  Result<std::unique_ptr<Session>> session = Session::Load(options, [](size_t, size_t) {});
-  GDN_CHECK(session.ok());
-  return std::move(session).value();
-}
-
-std::vector<Completion> Read(Stream& stream) {
-  Result<std::vector<Completion>> completions = Collect(
-      stream, [](const Chunk&) {}, [] { return true; });
-  GDN_CHECK(completions.ok());
-  return std::move(completions).value();
-}
 
 // Reads with OnReady alone; own keeps itself alive until the stream has ended.
 struct Reader : std::enable_shared_from_this<Reader> {
@@ -52,11 +36,11 @@ struct Reader : std::enable_shared_from_this<Reader> {
 };
 
 TEST(SessionReader, GetsEveryTokenWithoutWaiting) {
-  const auto session = Load(0);
+  const auto session = LoadTiny(2, 0);
   const GenerationParams params{.max_new_tokens = 32, .stop_at_eos = false};
   Result<std::unique_ptr<Stream>> plain = session->Submit("In the beginning", params);
   ASSERT_TRUE(plain.ok());
-  const std::vector<int32_t> want = Read(**plain).front().tokens;
+  const std::vector<int32_t> want = ReadAll(**plain).front().tokens;
   const auto reader = std::make_shared<Reader>();
   Result<std::unique_ptr<Stream>> stream = session->Submit("In the beginning", params);
   ASSERT_TRUE(stream.ok());
@@ -67,7 +51,7 @@ TEST(SessionReader, GetsEveryTokenWithoutWaiting) {
 }
 
 TEST(SessionReader, IsCalledWhenTheSessionEnds) {
-  auto session = Load(0);
+  auto session = LoadTiny(2, 0);
   const auto reader = std::make_shared<Reader>();
   Result<std::unique_ptr<Stream>> stream =
       session->Submit("And the", {.max_new_tokens = 500, .stop_at_eos = false});
@@ -80,7 +64,7 @@ TEST(SessionReader, IsCalledWhenTheSessionEnds) {
 }
 
 TEST(SessionReader, EncodesAConversationAsItIsSubmitted) {
-  const auto session = Load(0);
+  const auto session = LoadTiny(2, 0);
   const ChatRequest request{.messages = Json::array({{{"role", "user"}, {"content", "hello"}}})};
   const Result<Prompt> prompt = session->EncodeChat(request);
   ASSERT_TRUE(prompt.ok()) << prompt.status().message();
@@ -88,17 +72,17 @@ TEST(SessionReader, EncodesAConversationAsItIsSubmitted) {
   Result<std::unique_ptr<Stream>> halves = session->SubmitPrompt(*prompt, {.max_new_tokens = 8});
   ASSERT_TRUE(chat.ok() && halves.ok());
   EXPECT_EQ((*chat)->prompt_tokens(), prompt->tokens);
-  EXPECT_EQ(Read(**chat).front().text, Read(**halves).front().text);
+  EXPECT_EQ(ReadAll(**chat).front().text, ReadAll(**halves).front().text);
 }
 
 TEST(SessionReader, FindsNothingInAClearedCache) {
-  const auto session = Load(8);
+  const auto session = LoadTiny(2, 8);
   const GenerationParams params{.max_new_tokens = 1};
   const auto cached = [&] {
     Result<std::unique_ptr<Stream>> stream =
         session->SubmitTokens(std::vector<int32_t>(200, 7), params);
     GDN_CHECK(stream.ok());
-    return Read(**stream).front().num_cached_tokens;
+    return ReadAll(**stream).front().num_cached_tokens;
   };
   EXPECT_EQ(cached(), 0);
   EXPECT_GT(cached(), 0);
@@ -107,7 +91,7 @@ TEST(SessionReader, FindsNothingInAClearedCache) {
 }
 
 TEST(SessionReader, LogitsBecomeLogProbabilities) {
-  const auto session = Load(0);
+  const auto session = LoadTiny(2, 0);
   Result<std::unique_ptr<Stream>> stream =
       session->Submit("In the", {.max_new_tokens = 4, .num_top_logits = 1024, .log_probs = true});
   ASSERT_TRUE(stream.ok());

@@ -7,34 +7,19 @@
 #include <set>
 #include <thread>
 
+#include "session/session_testing.h"
+
 namespace gdn {
 namespace {
 
 using testing::HasSubstr;
 using Json = nlohmann::ordered_json;
 
-const std::string kTiny = std::string(GDN_SOURCE_DIR) + "/models/tiny";
-
-std::unique_ptr<Session> Load(int64_t max_seqs, int64_t num_snapshots = 0) {
-  SessionOptions options{.model_dir = kTiny, .num_threads = 2};
-  options.engine = {.context_tokens = 512, .max_seqs = max_seqs, .num_snapshots = num_snapshots};
-  Result<std::unique_ptr<Session>> session = Session::Load(options, [](size_t, size_t) {});
-  GDN_CHECK(session.ok());
-  return std::move(session).value();
-}
-
-std::vector<Completion> Read(Stream& stream) {
-  Result<std::vector<Completion>> completions = Collect(
-      stream, [](const Chunk&) {}, [] { return true; });
-  GDN_CHECK(completions.ok());
-  return std::move(completions).value();
-}
-
 std::vector<Completion> Complete(Session& session, std::string_view prompt,
                                  const GenerationParams& params) {
   Result<std::unique_ptr<Stream>> stream = session.Submit(prompt, params);
   GDN_CHECK(stream.ok());
-  return Read(**stream);
+  return ReadAll(**stream);
 }
 
 GenerationParams Sampled(uint64_t seed) {
@@ -43,7 +28,7 @@ GenerationParams Sampled(uint64_t seed) {
 }
 
 TEST(Session, ChunksAreTheAnswerPieceByPiece) {
-  const auto session = Load(1);
+  const auto session = LoadTiny(1);
   const GenerationParams params = Sampled(3);
   Result<std::unique_ptr<Stream>> stream = session->Submit("In the beginning", params);
   ASSERT_TRUE(stream.ok()) << stream.status().message();
@@ -72,13 +57,13 @@ TEST(Session, RequestsFromManyThreadsAnswerAsIfAlone) {
                                             "And it came to pass in those days, that"};
   std::vector<std::string> alone;
   {
-    const auto session = Load(1);
+    const auto session = LoadTiny(1);
     for (size_t i = 0; i < prompts.size(); ++i) {
       alone.push_back(Complete(*session, prompts[i], Sampled(i)).front().text);
     }
   }
   EXPECT_EQ(std::set<std::string>(alone.begin(), alone.end()).size(), prompts.size());
-  const auto session = Load(3, 6);
+  const auto session = LoadTiny(3, 6);
   constexpr size_t kThreads = 12;
   std::vector<std::string> texts(kThreads);
   std::vector<std::thread> threads;
@@ -93,7 +78,7 @@ TEST(Session, RequestsFromManyThreadsAnswerAsIfAlone) {
 }
 
 TEST(Session, CompletionsOfOnePromptHaveTheirOwnSeeds) {
-  const auto session = Load(4, 4);
+  const auto session = LoadTiny(4, 4);
   GenerationParams params = Sampled(10);
   params.num_completions = 4;
   const std::vector<Completion> together = Complete(*session, "And the", params);
@@ -108,14 +93,14 @@ TEST(Session, CompletionsOfOnePromptHaveTheirOwnSeeds) {
 }
 
 TEST(Session, CancelledRequestsEndAndLeaveNothing) {
-  const auto session = Load(2);
+  const auto session = LoadTiny(2);
   GenerationParams params = Sampled(1);
   params.max_new_tokens = 400;
   Result<std::unique_ptr<Stream>> stream = session->Submit("And the", params);
   ASSERT_TRUE(stream.ok());
   ASSERT_TRUE((*stream)->Next().has_value());
   (*stream)->Cancel();
-  const std::vector<Completion> rest = Read(**stream);
+  const std::vector<Completion> rest = ReadAll(**stream);
   EXPECT_EQ(rest.front().finish, FinishReason::kCancelled);
   EXPECT_LT(rest.front().tokens.size(), 400U);
   // One that is dropped ends, too.
@@ -133,20 +118,20 @@ TEST(Session, CancelledRequestsEndAndLeaveNothing) {
 }
 
 TEST(Session, StreamsMayOutliveTheSession) {
-  auto session = Load(1);
+  auto session = LoadTiny(1);
   GenerationParams params = Sampled(1);
   params.max_new_tokens = 500;
   Result<std::unique_ptr<Stream>> running = session->Submit("And the", params);
   Result<std::unique_ptr<Stream>> waiting = session->Submit("And the", params);
   ASSERT_TRUE(running.ok() && waiting.ok());
   session.reset();
-  EXPECT_EQ(Read(**running).front().finish, FinishReason::kCancelled);
-  EXPECT_EQ(Read(**waiting).front().finish, FinishReason::kCancelled);
+  EXPECT_EQ(ReadAll(**running).front().finish, FinishReason::kCancelled);
+  EXPECT_EQ(ReadAll(**waiting).front().finish, FinishReason::kCancelled);
   (*running)->Cancel();
 }
 
 TEST(Session, StopStringsEndTheTextAndTheWork) {
-  const auto session = Load(1);
+  const auto session = LoadTiny(1);
   GenerationParams params{.max_new_tokens = 64, .stop_at_eos = false};
   const std::string whole = Complete(*session, "In the beginning", params).front().text;
   params.stop = {whole.substr(20, 5)};
@@ -158,8 +143,8 @@ TEST(Session, StopStringsEndTheTextAndTheWork) {
 
 // Reports: vllm 51250, llama.cpp 20225.
 TEST(Session, AConversationComputesOnlyWhatIsNew) {
-  const auto session = Load(1, 8);
-  const auto fresh = Load(1);
+  const auto session = LoadTiny(1, 8);
+  const auto fresh = LoadTiny(1);
   ChatRequest request;
   std::string question;
   for (int i = 0; i < 30; ++i) question += "and he said unto them, ";
@@ -167,24 +152,24 @@ TEST(Session, AConversationComputesOnlyWhatIsNew) {
   GenerationParams params{.max_new_tokens = 20};
   Result<std::unique_ptr<Stream>> first = session->SubmitChat(request, params);
   ASSERT_TRUE(first.ok()) << first.status().message();
-  const Completion reply = Read(**first).front();
+  const Completion reply = ReadAll(**first).front();
   EXPECT_EQ(reply.num_cached_tokens, 0);
   request.messages.push_back({{"role", "assistant"}, {"content", reply.text}});
   request.messages.push_back({{"role", "user"}, {"content", "and then?"}});
   Result<std::unique_ptr<Stream>> second = session->SubmitChat(request, params);
   ASSERT_TRUE(second.ok());
-  const Completion next = Read(**second).front();
+  const Completion next = ReadAll(**second).front();
   const auto total = static_cast<int64_t>((*second)->prompt_tokens().size());
   const auto known = static_cast<int64_t>((*first)->prompt_tokens().size());
   EXPECT_GT(next.num_cached_tokens, 0);
   EXPECT_LE(total - next.num_cached_tokens, (total - known) + 63);
   Result<std::unique_ptr<Stream>> alone = fresh->SubmitChat(request, params);
   ASSERT_TRUE(alone.ok());
-  EXPECT_EQ(Read(**alone).front().tokens, next.tokens);
+  EXPECT_EQ(ReadAll(**alone).front().tokens, next.tokens);
 }
 
 TEST(Session, RefusesWhatCannotBe) {
-  const auto session = Load(1);
+  const auto session = LoadTiny(1);
   const auto message = [&](const Result<std::unique_ptr<Stream>>& stream) {
     EXPECT_EQ(stream.status().code(), StatusCode::kInvalidArgument);
     return stream.status().message();
