@@ -154,6 +154,7 @@ bool HttpConnection::ReserveBody() {
   const uint64_t said = parser_->content_length().value_or(options.max_body_bytes);
   reserved_bytes_ = static_cast<size_t>(said);
   if ((shared_.bodies_bytes += reserved_bytes_) <= options.max_bodies_bytes) return true;
+  ReleaseBody();  // before the client can know, and ask again
   RefuseRequest(503, "too many large requests at once: try again");
   return false;
 }
