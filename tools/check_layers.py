@@ -57,7 +57,7 @@ LIBRARIES = {
 # Conditions that headers may have: the compiler's own, and Highway's in *-inl.h.
 HEADER_CONDITIONS = re.compile(r"#\s*(ifdef|ifndef|if defined\()\s*(NDEBUG|__cplusplus)\b|#\s*if HWY_|"
                                # Kernels: who compiles them, and for which device.
-                               r"#\s*(el)?if defined\(__(CUDACC|HIPCC|CUDA_ARCH|gfx\w+)__\)|#\s*(if|ifdef|elif) .*\b(GDN_GPU_(MMA_SYNC|TF32|MFMA|WMMA|WARP)|__clang_major__)\b")
+                               r"#\s*(el)?if defined\(__(CUDACC|HIPCC|CUDA_ARCH|GFX9|gfx\w+)__\)|#\s*(if|ifdef|elif) .*\b(GDN_GPU_(MMA_SYNC|TF32|MFMA|WMMA|WARP)|__clang_major__)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b")
 SOURCES = {".h", ".cc", ".cpp", ".c", ".cu", ".cuh", ".comp", ".glsl"}

@@ -24,7 +24,6 @@ GDN_DEVICE uint32_t GridY() { return gridDim.y; }
 GDN_DEVICE void Barrier() { __syncthreads(); }
 
 GDN_DEVICE float Fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-GDN_DEVICE float Sqrt(float x) { return __fsqrt_rn(x); }
 GDN_DEVICE float RoundEven(float x) { return rintf(x); }
 GDN_DEVICE uint32_t BitsOf(float x) { return __float_as_uint(x); }
 GDN_DEVICE float FloatOf(uint32_t bits) { return __uint_as_float(bits); }

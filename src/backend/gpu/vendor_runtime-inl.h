@@ -141,8 +141,10 @@ class VendorRuntime final : public Runtime {
                  "starting a graph's work");
   }
   Status Wait() override {
-    GDN_RETURN_IF_ERROR(Ready());
-    return Check(Api::StreamSynchronize(stream_), "running the work");
+    // After an error, too: what was begun before it may still use the memory that it was given.
+    const Status ready = Ready();
+    const auto waited = Api::StreamSynchronize(stream_);
+    return ready.ok() ? Check(waited, "running the work") : ready;
   }
 
  private:

@@ -195,6 +195,15 @@ TEST(VendorRuntime, EndsACaptureThatFails) {
   EXPECT_THAT(driver.calls, ElementsAre("begin", "launch 3 64 0 of 7", "end"));
 }
 
+// What was begun before the error may still read and write.
+TEST(VendorRuntime, WaitsOnALostDevice) {
+  const auto runtime = OpenSecond({.fail_at = 0});
+  const std::array<Work, 1> work = {LaunchOf(7, 0)};
+  EXPECT_FALSE(runtime->Run(work).ok());
+  EXPECT_EQ(runtime->Wait().message(), "GPU 1, the_kernel: Fake: its words (error 700)");
+  EXPECT_THAT(driver.calls, ElementsAre("launch 3 64 0 of 7", "wait"));
+}
+
 TEST(VendorRuntime, KeepsTheErrorOfALostDeviceButNotAWantOfMemory) {
   auto runtime = OpenSecond({.fail_at = 0, .error = FakeApi::kOutOfMemory});
   EXPECT_EQ(runtime->Allocate(256).status().code(), StatusCode::kOutOfMemory);

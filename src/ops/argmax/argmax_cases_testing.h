@@ -27,7 +27,7 @@ inline std::vector<ArgmaxCase> ArgmaxCases() {
       {{0, kTiny, 0}, 1}, {{kInf, 1, kInf}, 0}, {{-kNan, -kInf}, -1},  {{-2, -1, -1, -3}, 1},
       {{-kInf, 0}, 1},    {{3e38F, kInf}, 1},   {{-kNan, kNan, 5}, 2}, {{-3e38F, -kInf}, 0}};
   Rng rng(7);
-  for (const size_t n : {31U, 255U, 256U, 257U, 1000U, 4099U}) {
+  for (const size_t n : {31U, 255U, 256U, 257U, 1000U, 2047U, 2048U, 2049U, 4099U}) {
     for (const size_t at : {size_t{0}, n / 2, n - 1}) {
       std::vector<float> row(n);
       for (float& x : row) x = static_cast<float>(rng.NextNormal());

@@ -20,6 +20,9 @@ GDN_DEVICE uint32_t OrderOf(float x) {
 constexpr uint32_t kOrderOfMinusInfinity = 0x007FFFFFU;
 constexpr uint32_t kNone = 0xFFFFFFFFU;
 
+// Loads of a thread that wait together: one at a time would be a memory's latency each.
+constexpr uint32_t kAhead = 8;
+
 struct Best {
   uint32_t order;
   uint32_t index;
@@ -39,10 +42,18 @@ void Argmax(Params p) {
   if (row >= p.num_rows) return;
   const float* x = RowAt<float>(p.x, row);
   const uint32_t self = ThreadIndex();
+  const uint32_t n = static_cast<uint32_t>(p.n);
   Best best = {kOrderOfMinusInfinity, kNone};
-  for (uint32_t i = self; i < p.n; i += BlockThreads()) {
-    const uint32_t order = OrderOf(x[i]);
-    if (order > best.order) best = {order, i};
+  for (uint32_t first = self; first < n; first += kAhead * BlockThreads()) {
+    float ahead[kAhead];
+    GDN_UNROLL for (uint32_t j = 0; j < kAhead; ++j) {
+      const uint32_t i = first + j * BlockThreads();
+      ahead[j] = i < n ? x[i] : FloatOf(0xFF800000U);
+    }
+    GDN_UNROLL for (uint32_t j = 0; j < kAhead; ++j) {
+      const uint32_t order = OrderOf(ahead[j]);
+      if (order > best.order) best = {order, first + j * BlockThreads()};
+    }
   }
   orders[self] = best.order;
   indices[self] = best.index;

@@ -64,6 +64,10 @@ Status CublasLt::LoadFunctions() {
   load(functions_.preference_set, "cublasLtMatmulPreferenceSetAttribute");
   load(functions_.heuristic, "cublasLtMatmulAlgoGetHeuristic");
   load(functions_.matmul, "cublasLtMatmul");
+  if (!status.ok()) {
+    (void)dlclose(library_);
+    library_ = nullptr;
+  }
   return status;
 }
 
@@ -111,6 +115,8 @@ Status CublasLt::ChooseAlgorithm(const Key& key, Plan& plan) const {
     }
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspaceBytes});
+  // Parts of k are added in f32: by default those of a 16-bit product may be rounded first.
+  set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, std::get<7>(key));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, std::get<8>(key));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, std::get<9>(key));
@@ -124,6 +130,7 @@ Status CublasLt::ChooseAlgorithm(const Key& key, Plan& plan) const {
   }
   (void)functions_.preference_destroy(preference);
   if (status.ok() && count == 0) status = Unsupported("cuBLASLt has no algorithm for a product");
+  if (status.ok()) status = Check(found.state, "choosing an algorithm");
   plan.algorithm = found.algo;
   return status;
 }

@@ -16,6 +16,8 @@ constexpr uint32_t kAllLanes = 0xFFFFFFFFU;
 
 GDN_DEVICE void WarpBarrier() { __syncwarp(); }
 
+GDN_DEVICE float Sqrt(float x) { return __fsqrt_rn(x); }
+
 template <class T>
 GDN_DEVICE T Shuffle(T value, uint32_t lane) {
   return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
