@@ -108,6 +108,7 @@ void EngineLoop::SubmitAll(Job& job) {
   for (size_t i = 0; i < job.requests.size(); ++i) {
     Request& request = job.requests[i];
     const bool log_probs = request.log_probs;
+    const int64_t min_new_tokens = request.min_new_tokens;
     const auto completion = static_cast<int64_t>(i);
     const Result<RequestId> id = engine_->Submit(std::move(request));
     if (!id.ok()) {
@@ -118,7 +119,7 @@ void EngineLoop::SubmitAll(Job& job) {
     active_.emplace(*id, Active{.stream = job.stream,
                                 .completion = completion,
                                 .log_probs = log_probs,
-                                .text = {tokenizer_, job.stop, job.reasoning}});
+                                .text = {tokenizer_, job.stop, job.reasoning, min_new_tokens}});
   }
 }
 
@@ -163,9 +164,11 @@ bool EngineLoop::Tell(Active& active, const TokenEvent& event) {
               .finish = event.finish,
               .error = event.error};
   if (event.token >= 0) {
-    ReasoningSplitter::Parts parts = active.text.Append(event.token);
-    chunk.text = std::move(parts.text);
-    chunk.reasoning = std::move(parts.reasoning);
+    if (event.finish != FinishReason::kStop) {  // else it is the stop token
+      ReasoningSplitter::Parts parts = active.text.Append(event.token);
+      chunk.text = std::move(parts.text);
+      chunk.reasoning = std::move(parts.reasoning);
+    }
     chunk.top_logits.assign(event.top_logits.begin(), event.top_logits.end());
     if (active.log_probs) {
       chunk.log_sum_exp = event.log_sum_exp;
@@ -196,6 +199,7 @@ void EngineLoop::Publish() {
   counted_.num_snapshots = engine_->prefix_cache().num_used_snapshots();
   counted_.num_preemptions = engine_->num_preemptions();
   counted_.swapped_bytes = engine_->swapped_bytes();
+  counted_.has_failed = failed_;
   const std::lock_guard lock(stats_mutex_);
   stats_ = counted_;
 }

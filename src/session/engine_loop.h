@@ -27,6 +27,7 @@ struct EngineStats {
   int64_t num_prompt_tokens = 0;  // of all completions that have a token
   int64_t num_cached_tokens = 0;  // of them, not computed
   int64_t num_new_tokens = 0;
+  bool has_failed = false;  // for good: memory ran out within a step, and every request is lost
 };
 
 class EngineLoop {

@@ -19,10 +19,11 @@ struct GenerationParams {
   int64_t max_new_tokens = 128;
   SamplingParams sampling;
   bool stop_at_eos = true;
-  int64_t num_top_logits = 0;     // largest logits to keep for each generated token
-  bool log_probs = false;         // keep each token's log probability, too
-  int64_t min_new_tokens = 0;     // no end-of-text token before so many
-  std::vector<std::string> stop;  // strings that end the text, which does not hold them
+  int64_t num_top_logits = 0;           // largest logits to keep for each generated token
+  bool log_probs = false;               // keep each token's log probability, too
+  std::vector<int32_t> stop_token_ids;  // tokens that end the text, too, and are no part of it
+  std::vector<std::string> stop;        // strings that end the text, which does not hold them
+  int64_t min_new_tokens = 0;           // nothing ends the text before so many
   // Answers to one prompt, 1 to kMaxCompletions; number i has the seed sampling.seed + i.
   int64_t num_completions = 1;
   int32_t priority = 0;  // higher ones are served first

@@ -18,8 +18,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr size_t kMaxStopTokens = 128;
+
 double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+Status ValidateStopTokens(const std::vector<int32_t>& ids, int64_t vocab_size) {
+  if (ids.size() > kMaxStopTokens) {
+    return InvalidArgument(
+        StrCat("stop_token_ids has ", ids.size(), " ids, want at most ", kMaxStopTokens));
+  }
+  for (const int32_t id : ids) {
+    if (id < 0 || id >= vocab_size) {
+      return InvalidArgument(
+          StrCat("stop_token_ids holds ", id, ", want ids from 0 to ", vocab_size - 1));
+    }
+  }
+  return OkStatus();
 }
 
 // A model that does not fit is refused before it drives the machine into swapping or worse.
@@ -106,14 +122,19 @@ Result<std::unique_ptr<Stream>> Session::SubmitPrompt(Prompt prompt,
     return InvalidArgument(StrCat("number of completions is ", params.num_completions,
                                   ", want 1 to ", kMaxCompletions));
   }
+  GDN_RETURN_IF_ERROR(ValidateStopTokens(params.stop_token_ids, model_->config().vocab_size));
   Request request{.prompt = std::move(prompt.tokens),
                   .max_new_tokens = params.max_new_tokens,
+                  .stop_token_ids = params.stop_token_ids,
                   .sampling = params.sampling,
                   .num_top_logits = params.num_top_logits,
                   .log_probs = params.log_probs,
                   .min_new_tokens = params.min_new_tokens,
                   .priority = params.priority};
-  if (params.stop_at_eos) request.stop_token_ids = stop_token_ids_;
+  if (params.stop_at_eos) {
+    request.stop_token_ids.insert(request.stop_token_ids.end(), stop_token_ids_.begin(),
+                                  stop_token_ids_.end());
+  }
   GDN_RETURN_IF_ERROR(loop_->Validate(request));
   auto state = std::make_shared<StreamState>();
   state->inbox = loop_->inbox();

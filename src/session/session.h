@@ -44,8 +44,8 @@ class Session {
 
   // Queues a request and returns at once. The prompt of a text may hold special tokens by name;
   // tokens may be any of the model's vocabulary.
-  // Errors: kInvalidArgument for what Engine::Validate refuses, bad stop strings, or a number of
-  // completions outside its range.
+  // Errors: kInvalidArgument for what Engine::Validate refuses, bad stop strings or stop
+  // tokens, or a number of completions outside its range.
   Result<std::unique_ptr<Stream>> Submit(std::string_view prompt, const GenerationParams& params);
   Result<std::unique_ptr<Stream>> SubmitTokens(std::vector<int32_t> prompt,
                                                const GenerationParams& params);

@@ -139,6 +139,22 @@ TEST(Session, StopStringsEndTheTextAndTheWork) {
   EXPECT_EQ(cut.finish, FinishReason::kStop);
   EXPECT_EQ(cut.text, whole.substr(0, whole.find(params.stop[0])));
   EXPECT_LT(cut.tokens.size(), 64U);
+  params.min_new_tokens = static_cast<int64_t>(cut.tokens.size());
+  EXPECT_GT(Complete(*session, "In the beginning", params).front().tokens.size(),
+            cut.tokens.size());
+}
+
+TEST(Session, StopTokensEndTheTextAndAreNoPartOfIt) {
+  const auto session = LoadTiny(1);
+  GenerationParams params{.max_new_tokens = 32, .stop_at_eos = false};
+  const Completion whole = Complete(*session, "In the beginning", params).front();
+  const auto stop = std::ranges::find(whole.tokens, whole.tokens[10]);
+  const std::vector<int32_t> before(whole.tokens.begin(), stop);
+  params.stop_token_ids = {*stop};
+  const Completion cut = Complete(*session, "In the beginning", params).front();
+  EXPECT_EQ(cut.finish, FinishReason::kStop);
+  EXPECT_EQ(cut.tokens, std::vector<int32_t>(whole.tokens.begin(), stop + 1));
+  EXPECT_EQ(cut.text, session->tokenizer().Decode(before, /*skip_special=*/true));
 }
 
 // Reports: vllm 51250, llama.cpp 20225.
@@ -179,6 +195,10 @@ TEST(Session, RefusesWhatCannotBe) {
   EXPECT_THAT(message(session->SubmitTokens({1, 5000}, {})), HasSubstr("token 5000"));
   EXPECT_THAT(message(session->Submit("a", {.stop = {""}})), HasSubstr("stop string is empty"));
   EXPECT_THAT(message(session->Submit("a", {.stop = {"\xA9"}})), HasSubstr("not valid UTF-8"));
+  EXPECT_THAT(message(session->Submit("a", {.stop_token_ids = {1, 99999}})),
+              HasSubstr("stop_token_ids holds 99999"));
+  EXPECT_THAT(message(session->Submit("a", {.stop_token_ids = std::vector<int32_t>(129, 1)})),
+              HasSubstr("129 ids, want at most 128"));
   EXPECT_THAT(message(session->Submit("a", {.num_completions = 0})),
               HasSubstr("number of completions is 0"));
   EXPECT_THAT(message(session->Submit("a", {.num_completions = kMaxCompletions + 1})),

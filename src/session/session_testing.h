@@ -12,9 +12,11 @@
 
 namespace gdn {
 
-inline std::unique_ptr<Session> LoadTiny(int64_t max_seqs, int64_t num_snapshots = 0) {
-  SessionOptions options{.model_dir = std::string(GDN_SOURCE_DIR) + "/models/tiny",
-                         .num_threads = 2};
+inline const std::string kTinyDir = std::string(GDN_SOURCE_DIR) + "/models/tiny";
+
+inline std::unique_ptr<Session> LoadTiny(int64_t max_seqs, int64_t num_snapshots = 0,
+                                         const std::string& dir = kTinyDir) {
+  SessionOptions options{.model_dir = dir, .num_threads = 2};
   options.engine = {.context_tokens = 512, .max_seqs = max_seqs, .num_snapshots = num_snapshots};
   Result<std::unique_ptr<Session>> session = Session::Load(options, [](size_t, size_t) {});
   GDN_CHECK(session.ok());

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/str.h"
-#include "session/partial_match.h"
 #include "tokenizer/utf8.h"
 
 namespace gdn {
@@ -33,22 +32,46 @@ Status ValidateStopStrings(const std::vector<std::string>& stops) {
   return OkStatus();
 }
 
-std::string StopMatcher::Append(std::string_view piece) {
-  if (stopped_) return {};
-  pending_ += piece;
-  // By its end, then its beginning: so that the cut of the text into pieces does not matter.
-  std::pair<size_t, size_t> first = {std::string::npos, 0};
-  for (const std::string& stop : stops_) {
-    const size_t begin = pending_.find(stop);
-    if (begin != std::string::npos) first = std::min(first, {begin + stop.size(), begin});
+StopMatcher::StopMatcher(const std::vector<std::string>& stops) {
+  for (const std::string& text : stops) {
+    Stop& stop = stops_.emplace_back(Stop{.text = text, .borders = {0}});
+    for (size_t i = 1, border = 0; i < text.size(); ++i) {
+      while (border > 0 && text[i] != text[border]) border = stop.borders[border - 1];
+      if (text[i] == text[border]) ++border;
+      stop.borders.push_back(static_cast<uint16_t>(border));
+    }
   }
-  if (first.first != std::string::npos) {
+}
+
+size_t StopMatcher::Advance(char byte) {
+  size_t complete = 0;
+  for (Stop& stop : stops_) {
+    if (stop.matched == stop.text.size()) stop.matched = stop.borders.back();
+    while (stop.matched > 0 && stop.text[stop.matched] != byte) {
+      stop.matched = stop.borders[stop.matched - 1];
+    }
+    if (stop.text[stop.matched] == byte) ++stop.matched;
+    if (stop.matched == stop.text.size()) complete = std::max(complete, stop.matched);
+  }
+  return complete;
+}
+
+std::string StopMatcher::Append(std::string_view piece, bool may_stop) {
+  if (stopped_) return {};
+  for (const char byte : piece) {
+    pending_ += byte;
+    const size_t complete = Advance(byte);
+    if (complete == 0 || !may_stop) continue;
     stopped_ = true;
-    pending_.resize(first.second);
+    pending_.resize(pending_.size() - complete);
     return std::exchange(pending_, {});
   }
   size_t open = 0;
-  for (const std::string& stop : stops_) open = std::max(open, OpenBytes(pending_, stop));
+  for (const Stop& stop : stops_) {
+    // One that was complete before it might stop leaves what may still become another.
+    open = std::max<size_t>(open,
+                            stop.matched == stop.text.size() ? stop.borders.back() : stop.matched);
+  }
   std::string out = pending_.substr(0, pending_.size() - open);
   pending_.erase(0, out.size());
   return out;

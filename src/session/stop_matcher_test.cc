@@ -54,6 +54,19 @@ TEST(StopMatcher, WithoutStopsTextPasses) {
   EXPECT_EQ(matcher.Flush(), "");
 }
 
+TEST(StopMatcher, NothingStopsBeforeItMay) {
+  StopMatcher matcher({"b", "abcd"});
+  EXPECT_EQ(matcher.Append("xb", /*may_stop=*/false), "xb");
+  EXPECT_EQ(matcher.Append("yab", false), "y");
+  EXPECT_EQ(matcher.Append("c"), "") << "abcd may still come; its b came too early";
+  EXPECT_EQ(matcher.Append("d"), "");
+  EXPECT_TRUE(matcher.stopped()) << "it begins before it may stop, and ends after";
+  StopMatcher other({"b", "abcd"});
+  EXPECT_EQ(other.Append("xab", false), "x");
+  EXPECT_EQ(other.Append("xb"), "abx");
+  EXPECT_TRUE(other.stopped());
+}
+
 // However the text is cut, what comes out is the text before the first stop string.
 TEST(StopMatcher, RandomTextInRandomPieces) {
   Rng rng(3);

@@ -4,13 +4,15 @@
 namespace gdn {
 
 TextStream::TextStream(const Tokenizer& tokenizer, const std::vector<std::string>& stops,
-                       ReasoningStart reasoning)
-    : tokenizer_(tokenizer), matcher_(stops), splitter_(reasoning) {}
+                       ReasoningStart reasoning, int64_t min_tokens)
+    : tokenizer_(tokenizer), matcher_(stops), splitter_(reasoning), num_unstoppable_(min_tokens) {}
 
 ReasoningSplitter::Parts TextStream::Append(int32_t token) {
   bytes_.clear();
   tokenizer_.AppendTokenBytes(token, /*skip_special=*/true, bytes_);
-  return splitter_.Append(matcher_.Append(assembler_.Append(bytes_)));
+  const bool may_stop = num_unstoppable_ == 0;
+  if (!may_stop) --num_unstoppable_;
+  return splitter_.Append(matcher_.Append(assembler_.Append(bytes_), may_stop));
 }
 
 ReasoningSplitter::Parts TextStream::Flush() {

@@ -15,9 +15,9 @@ namespace gdn {
 
 class TextStream {
  public:
-  // tokenizer outlives it; stops are valid.
+  // tokenizer outlives it; stops are valid. The first min_tokens tokens complete no stop string.
   TextStream(const Tokenizer& tokenizer, const std::vector<std::string>& stops,
-             ReasoningStart reasoning);
+             ReasoningStart reasoning, int64_t min_tokens = 0);
 
   // What is certain with this token. Nothing more once stopped().
   ReasoningSplitter::Parts Append(int32_t token);
@@ -32,6 +32,7 @@ class TextStream {
   StopMatcher matcher_;
   ReasoningSplitter splitter_;
   std::string bytes_;
+  int64_t num_unstoppable_;  // tokens to come that complete no stop string
 };
 
 }  // namespace gdn

@@ -51,6 +51,20 @@ TEST_F(TextStreamTest, CutsAStopStringThatComesInTwoTokens) {
   EXPECT_EQ(text + stream.Flush().text, "so ");
 }
 
+TEST_F(TextStreamTest, StopsAfterTheFewestTokens) {
+  const std::vector<int32_t> ids = Ids(" the the the the");
+  ASSERT_EQ(ids.size(), 4U);
+  for (const int64_t min_tokens : {0, 1, 2, 3}) {
+    TextStream stream(*tokenizer_, {"the"}, ReasoningStart::kNever, min_tokens);
+    int64_t count = 0;
+    for (; count < static_cast<int64_t>(ids.size()) && !stream.stopped(); ++count) {
+      (void)stream.Append(ids[static_cast<size_t>(count)]);
+    }
+    EXPECT_TRUE(stream.stopped());
+    EXPECT_EQ(count, min_tokens + 1);
+  }
+}
+
 TEST_F(TextStreamTest, KeepsWhatOnlyBeginsLikeAStopString) {
   TextStream stream(*tokenizer_, {"END"}, ReasoningStart::kNever);
   std::string text;
