@@ -26,10 +26,10 @@ def arguments():
     parser = argparse.ArgumentParser(prog="bench/serve/run", description=__doc__.split("\n\n")[1])
     parser.add_argument("--peers", default=",".join(PEERS),
                         help="of these, in this order; \"\": none (default: %(default)s)")
-    parser.add_argument("--reps", type=int, default=5, help="(default: %(default)s)")
+    parser.add_argument("--reps", type=int, default=3, help="(default: %(default)s)")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="(default: all cores)")
     parser.add_argument("--concurrency", type=int, default=16, help="(default: %(default)s)")
-    parser.add_argument("--num-requests", type=int, default=48, help="a repetition (default: 48)")
+    parser.add_argument("--num-requests", type=int, default=32, help="a repetition (default: 32)")
     parser.add_argument("--prompt-tokens", default="64:256", help="(default: %(default)s)")
     parser.add_argument("--output-tokens", default="32:128", help="(default: %(default)s)")
     parser.add_argument("--overhead-tokens", type=int, default=128,
@@ -53,10 +53,11 @@ def arguments():
 
 
 def load(args, server, seed):
+    """Seed 0 is to warm up: a request for each slot."""
     return servers.bench_serve(
-        args, server.url, "--num-requests", args.num_requests, "--prompt-tokens",
-        args.prompt_tokens, "--output-tokens", args.output_tokens, "--vocab", VOCAB, "--seed", seed,
-        "--warmup", 1 if seed else args.concurrency)
+        args, server.url, "--num-requests", args.num_requests if seed else args.concurrency,
+        "--prompt-tokens", args.prompt_tokens, "--output-tokens", args.output_tokens, "--vocab",
+        VOCAB, "--seed", seed, "--warmup", 0)
 
 
 def compare(args, gdn, peer, result):
@@ -162,6 +163,8 @@ def main():
         if not args.peers:
             load(args, gdn, 0)
         overhead(args, gdn, result)
+    except KeyboardInterrupt:
+        print("interrupted: the report has what was measured", file=sys.stderr)
     finally:
         gdn.stop()
     (args.folder / "report.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
