@@ -22,6 +22,11 @@ bool HasText(const Json& object, const char* key) {
          !found->get_ref<const std::string&>().empty();
 }
 
+bool HasItems(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_array() && !found->empty();
+}
+
 // A chat begins with a chunk that names the role. A chunk of a completion has a token, which may be
 // one without text, but for a last one that only says why it ends.
 bool BringsTokens(const Json& choice, bool is_chat) {
@@ -30,7 +35,7 @@ bool BringsTokens(const Json& choice, bool is_chat) {
   const auto delta = choice.find("delta");
   if (delta == choice.end() || !delta->is_object()) return false;
   return HasText(*delta, "content") || HasText(*delta, "reasoning_content") ||
-         HasText(*delta, "reasoning") || delta->contains("tool_calls");
+         HasText(*delta, "reasoning") || HasItems(*delta, "tool_calls");
 }
 
 // What no server can mean counts as nothing.

@@ -54,7 +54,10 @@ class LoadRun {
     } else {
       for (const double at :
            PoissonArrivals(progress_.total, options_.request_rate, options_.seed)) {
-        loop_.After(std::chrono::nanoseconds(static_cast<int64_t>(at * 1e9)),
+        constexpr double kLongestSeconds =
+            1e9;  // more nanoseconds than 64 bits hold, of small rates
+        const double seconds = std::min(at, kLongestSeconds);
+        loop_.After(std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9)),
                     [this] { SendNext(); });
       }
     }

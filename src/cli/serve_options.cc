@@ -54,6 +54,9 @@ void AddModelOptions(CLI::App& command, ServeOptions& options) {
   AddMemoryOption(command, session.memory);
   AddCount(command, "--max-seqs", session.engine.max_seqs, int64_t{1}, kMaxSeqs,
            "Completions that run at once");
+  command.add_flag_callback(
+      "--no-prefix-cache", [&session] { session.engine.num_snapshots = 0; },
+      "Compute every prompt from its beginning: no client can tell what others sent");
   command.add_flag("--reuse-decoded", session.engine.reuse_decoded,
                    "Start a conversation's next turn from what was decoded: less work, but last "
                    "bits that depend on it");
@@ -94,7 +97,7 @@ void AddLimitOptions(CLI::App& command, ServeOptions& options) {
            "Completions of one request: its prompts times n");
   AddCount(command, "--max-body", options.max_body_mib, int64_t{1}, int64_t{1024},
            "Largest body of a request, in MiB");
-  AddCount(command, "--max-header", options.max_header_kib, int64_t{1}, int64_t{1024},
+  AddCount(command, "--max-header", options.max_header_kib, int64_t{1}, int64_t{64},
            "Largest headers of a request, in KiB");
   AddCount(command, "--max-connections", http.max_connections, int64_t{1}, int64_t{1'000'000},
            "Connections at once");
@@ -145,9 +148,10 @@ Status CheckNames(const ServeOptions& options) {
   }
   for (const std::string& origin : access.cors_origins) {
     const size_t scheme = origin.find("://");
-    const bool is_origin = (origin.starts_with("http://") || origin.starts_with("https://")) &&
-                           origin.size() > scheme + 3 &&
-                           origin.find_first_of("/ ", scheme + 3) == std::string::npos;
+    // Applications have schemes of their own: app://, chrome-extension://.
+    const bool is_origin = scheme != std::string::npos && scheme > 0 &&
+                           origin.size() > scheme + 3 && origin.find(' ') == std::string::npos &&
+                           origin.find('/', scheme + 3) == std::string::npos;
     if (origin == "*" || is_origin) continue;
     return InvalidArgument(StrCat("--cors-origin is ", Quoted(origin),
                                   ", want \"*\" or scheme and host: https://example.org"));
@@ -189,6 +193,7 @@ Status CompleteServeOptions(ServeOptions& options) {
                                   "or --no-api-key to let everybody in"));
   }
   service.access.checks_host = is_loopback;
+  service.access.hosts.push_back(http.host);
   if (service.model_name.empty()) service.model_name = FolderName(options.session.model_dir);
   service.max_body_bytes = http.max_body_bytes = static_cast<size_t>(options.max_body_mib) << 20;
   http.max_bodies_bytes = kBodiesAtOnce * http.max_body_bytes;

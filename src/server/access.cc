@@ -55,7 +55,8 @@ bool IsHostAllowed(std::string_view host, const AccessRules& rules) {
   constexpr std::array kLoopback = {"localhost", "127.0.0.1", "[::1]"};
   const std::string name = HostName(host);
   return !rules.checks_host || std::ranges::find(kLoopback, name) != kLoopback.end() ||
-         std::ranges::find(rules.hosts, name) != rules.hosts.end();
+         std::ranges::any_of(
+             rules.hosts, [&name](const std::string& other) { return Lowercase(other) == name; });
 }
 
 bool IsCorsOrigin(std::string_view origin, const AccessRules& rules) {
@@ -109,6 +110,11 @@ std::optional<ApiError> CheckAccess(const HttpRequest& head, const AccessRules& 
     return ApiError{.status = 404, .message = StrCat("there is no ", Quoted(head.path()))};
   }
   if (auto error = CheckMethod(head, *route, allow)) return error;
+  if (!route->is_post && head.has_body) {
+    return ApiError{
+        .status = 400,
+        .message = StrCat(head.method, " ", head.path(), " comes with a body, want none")};
+  }
   if (route->is_post && IsForeign(head, rules)) {
     return ApiError{.status = 403,
                     .message = StrCat("origin is ", Quoted(head.Header("Origin")),

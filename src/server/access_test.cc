@@ -41,6 +41,13 @@ TEST(Access, PathsAndMethods) {
   EXPECT_EQ(StatusOf(head), 405);
 }
 
+TEST(Access, WhatIsOnlyReadTakesNoBody) {
+  HttpRequest request = Get("/health");
+  request.has_body = true;
+  EXPECT_EQ(StatusOf(request), 400);
+  EXPECT_EQ(StatusOf(Get("/health")), 200);
+}
+
 TEST(Access, KeysAreNeededButForWhatSaysNothing) {
   const AccessRules rules{.keys = ApiKeys({"secret"})};
   HttpRequest request = Post("/v1/completions");
@@ -63,7 +70,7 @@ TEST(Access, HostsOfOtherSitesAreRefused) {
   HttpRequest request = Get("/health");
   request.headers = {{"Host", "evil.example:8000"}};
   EXPECT_EQ(StatusOf(request), 421);
-  EXPECT_EQ(StatusOf(request, {.hosts = {"evil.example"}}), 200);
+  EXPECT_EQ(StatusOf(request, {.hosts = {"Evil.example"}}), 200);
   EXPECT_EQ(StatusOf(request, {.checks_host = false}), 200);
   request.headers.clear();
   EXPECT_EQ(StatusOf(request), 400);

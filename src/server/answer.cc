@@ -27,13 +27,15 @@ std::string TextOf(std::string_view bytes) {
   return out;
 }
 
-Json FinishJson(FinishReason finish) {
-  switch (finish) {
+Json FinishJson(const Choice& choice) {
+  switch (choice.finish) {
     case FinishReason::kNone:
       return nullptr;
     case FinishReason::kStop:
+      if (!choice.tool_calls.empty() || choice.num_earlier_calls > 0) return "tool_calls";
+      return "stop";
     case FinishReason::kLength:
-      return Name(finish);
+      return "length";
     default:
       return "abort";
   }
@@ -93,22 +95,47 @@ Json HeadJson(const AnswerHead& head, bool is_part) {
   return {{"id", head.id}, {"object", object}, {"created", head.created}, {"model", head.model}};
 }
 
-Json ChoiceJson(const AnswerHead& head, const Choice& choice, const char* member) {
+Json ToolCallsJson(const Choice& choice, bool is_part) {
+  Json out = Json::array();
+  int64_t index = choice.num_earlier_calls;
+  for (const ToolCall& call : choice.tool_calls) {
+    Json entry = Json::object();
+    if (is_part) entry["index"] = index++;
+    entry["id"] = NewId("call_");
+    entry["type"] = "function";
+    entry["function"] = {{"name", call.name}, {"arguments", call.arguments}};
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+// What a chat's choice says: a message, or what a part adds to it.
+Json MessageJson(const Choice& choice, bool is_part) {
+  Json out = Json::object();
+  if (!is_part) out["role"] = "assistant";
+  const bool has_calls = !choice.tool_calls.empty();
+  const bool is_bare =
+      choice.reasoning.empty() && !has_calls && choice.finish == FinishReason::kNone;
+  if (!is_part && has_calls && choice.text.empty()) {
+    out["content"] = nullptr;
+  } else if (!is_part || is_bare || !choice.text.empty()) {
+    out["content"] = choice.text;
+  }
+  if (!choice.reasoning.empty()) out["reasoning_content"] = choice.reasoning;
+  if (has_calls) out["tool_calls"] = ToolCallsJson(choice, is_part);
+  return out;
+}
+
+Json ChoiceJson(const AnswerHead& head, const Choice& choice, bool is_part) {
   Json out = {{"index", choice.index}};
   if (head.is_chat) {
-    const bool is_whole = member == std::string_view("message");
-    Json content = Json::object();
-    if (is_whole) content["role"] = "assistant";
-    const bool is_bare = choice.reasoning.empty() && choice.finish == FinishReason::kNone;
-    if (is_whole || is_bare || !choice.text.empty()) content["content"] = choice.text;
-    if (!choice.reasoning.empty()) content["reasoning_content"] = choice.reasoning;
-    out[member] = std::move(content);
+    out[is_part ? "delta" : "message"] = MessageJson(choice, is_part);
     out["logprobs"] = ChatLogProbs(choice);
   } else {
     out["text"] = choice.text;
     out["logprobs"] = CompletionLogProbs(choice);
   }
-  out["finish_reason"] = FinishJson(choice.finish);
+  out["finish_reason"] = FinishJson(choice);
   return out;
 }
 
@@ -120,10 +147,10 @@ std::string PartEvent(const AnswerHead& head, Json choices) {
 
 }  // namespace
 
-std::string NewAnswerId(bool is_chat) {
+std::string NewId(std::string_view prefix) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::random_device random;
-  std::string out = is_chat ? "chatcmpl-" : "cmpl-";
+  std::string out(prefix);
   for (int word = 0; word < 3; ++word) {
     uint32_t bits = random();
     for (int digit = 0; digit < 8; ++digit, bits >>= 4) out += kDigits[bits & 15];
@@ -154,7 +181,7 @@ TokenLogProb LogProbOf(const Chunk& chunk, const Tokenizer& tokenizer) {
 std::string AnswerJson(const AnswerHead& head, std::span<const Choice> choices,
                        const Usage& usage) {
   Json list = Json::array();
-  for (const Choice& choice : choices) list.push_back(ChoiceJson(head, choice, "message"));
+  for (const Choice& choice : choices) list.push_back(ChoiceJson(head, choice, /*is_part=*/false));
   Json out = HeadJson(head, /*is_part=*/false);
   out["choices"] = std::move(list);
   out["usage"] = UsageJson(usage);
@@ -173,7 +200,7 @@ std::string FirstEvent(const AnswerHead& head, int64_t index) {
 }
 
 std::string ChoiceEvent(const AnswerHead& head, const Choice& choice) {
-  return PartEvent(head, Json::array({ChoiceJson(head, choice, "delta")}));
+  return PartEvent(head, Json::array({ChoiceJson(head, choice, /*is_part=*/true)}));
 }
 
 std::string UsageEvent(const AnswerHead& head, const Usage& usage) {

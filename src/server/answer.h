@@ -11,6 +11,7 @@
 
 #include "engine/engine.h"
 #include "session/generation.h"
+#include "session/tool_call.h"
 #include "tokenizer/tokenizer.h"
 
 namespace gdn {
@@ -23,8 +24,8 @@ struct AnswerHead {
   std::string model;
 };
 
-// "cmpl-" or "chatcmpl-" and 24 random hex digits.
-std::string NewAnswerId(bool is_chat);
+// The prefix and 24 random hex digits.
+std::string NewId(std::string_view prefix);
 
 // The bytes of a token need not be whole characters.
 struct TokenLogProb {
@@ -42,7 +43,9 @@ struct Choice {
   int64_t index = 0;
   std::string text;
   std::string reasoning;
-  bool has_log_probs = false;  // were asked for
+  std::vector<ToolCall> tool_calls;
+  int64_t num_earlier_calls = 0;  // of tools, in parts of the stream before this one
+  bool has_log_probs = false;     // were asked for
   std::vector<TokenLogProb> log_probs;
   int64_t text_offset = 0;  // characters of the tokens before log_probs
   FinishReason finish = FinishReason::kNone;

@@ -52,6 +52,31 @@ TEST(Answer, PartsOfAChat) {
   EXPECT_EQ(usage["usage"]["prompt_tokens"], 1);
 }
 
+TEST(Answer, CallsOfTools) {
+  Choice choice{.tool_calls = {{"f", R"({"a":1})"}, {"g", "{}"}}, .finish = FinishReason::kStop};
+  const Json whole = Json::parse(AnswerJson(kChat, {{choice}}, {}))["choices"][0];
+  EXPECT_EQ(whole["finish_reason"], "tool_calls");
+  EXPECT_TRUE(whole["message"]["content"].is_null());
+  const Json& calls = whole["message"]["tool_calls"];
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(calls[0]["type"], "function");
+  EXPECT_EQ(calls[0]["function"], Json({{"name", "f"}, {"arguments", R"({"a":1})"}}));
+  EXPECT_NE(calls[0]["id"], calls[1]["id"]);
+  choice.num_earlier_calls = 3;
+  choice.text = "and";
+  const Json part = EventJson(ChoiceEvent(kChat, choice))["choices"][0];
+  EXPECT_EQ(part["delta"]["tool_calls"][1]["index"], 4);
+  EXPECT_EQ(part["delta"]["content"], "and");
+  const Json last = EventJson(
+      ChoiceEvent(kChat, {.num_earlier_calls = 1, .finish = FinishReason::kStop}))["choices"][0];
+  EXPECT_EQ(last["finish_reason"], "tool_calls");
+  EXPECT_EQ(last["delta"], Json::object());
+  EXPECT_EQ(EventJson(ChoiceEvent(
+                kChat, {.num_earlier_calls = 1,
+                        .finish = FinishReason::kLength}))["choices"][0]["finish_reason"],
+            "length");
+}
+
 TEST(Answer, PartsOfACompletion) {
   EXPECT_EQ(FirstEvent(kText, 0), "");
   const Json part = EventJson(ChoiceEvent(kText, {.index = 1, .text = "a"}));
@@ -84,11 +109,11 @@ TEST(Answer, LogProbsOfACompletion) {
 }
 
 TEST(Answer, IdsDiffer) {
-  const std::string id = NewAnswerId(true);
+  const std::string id = NewId("chatcmpl-");
   EXPECT_TRUE(id.starts_with("chatcmpl-"));
   EXPECT_EQ(id.size(), 9U + 24U);
-  EXPECT_NE(id, NewAnswerId(true));
-  EXPECT_TRUE(NewAnswerId(false).starts_with("cmpl-"));
+  EXPECT_NE(id, NewId("chatcmpl-"));
+  EXPECT_TRUE(NewId("cmpl-").starts_with("cmpl-"));
 }
 
 }  // namespace

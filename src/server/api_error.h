@@ -8,6 +8,9 @@
 
 namespace gdn {
 
+// Of answers 429 and 503.
+inline constexpr const char* kRetryAfterSeconds = "5";
+
 struct ApiError {
   int status = 400;  // of HTTP
   std::string message;

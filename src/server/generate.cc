@@ -18,7 +18,9 @@ uint64_t RandomSeed() {
 void Answer(const GenerationContext& context, Responder& responder, const ApiError& error) {
   HttpResponse response{
       .status = error.status, .body = ErrorJson(error), .headers = context.headers};
-  if (error.status == 429) response.headers.emplace_back("Retry-After", "1");
+  if (error.status == 429 || error.status == 503) {
+    response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
+  }
   responder.Send(std::move(response));
 }
 
@@ -35,13 +37,9 @@ std::optional<ApiError> CheckContext(const Prompt& prompt, const GenerationReque
                   .code = "context_length_exceeded"};
 }
 
-// As many as can wait; a request alone is always taken.
-bool Reserve(const GenerationContext& context, int64_t completions) {
-  int64_t unfinished = context.num_unfinished;
-  do {
-    if (unfinished > 0 && unfinished + completions > context.max_unfinished) return false;
-  } while (!context.num_unfinished.compare_exchange_weak(unfinished, unfinished + completions));
-  return true;
+int64_t NumCompletions(const GenerationRequest& request) {
+  const size_t prompts = request.is_chat ? 1 : request.prompts.size();
+  return static_cast<int64_t>(prompts) * request.params.num_completions;
 }
 
 // The streams of all prompts, or the error of the first that is refused, without any.
@@ -61,6 +59,15 @@ Result<std::vector<std::unique_ptr<Stream>>> SubmitAll(Session& session,
 }
 
 }  // namespace
+
+std::optional<Reservation> Reservation::Make(std::atomic<int64_t>& num_unfinished,
+                                             int64_t completions, int64_t max_unfinished) {
+  int64_t unfinished = num_unfinished;
+  do {
+    if (unfinished > 0 && unfinished + completions > max_unfinished) return std::nullopt;
+  } while (!num_unfinished.compare_exchange_weak(unfinished, unfinished + completions));
+  return Reservation(num_unfinished, completions);
+}
 
 Result<std::vector<Prompt>> EncodePrompts(const Session& session,
                                           const GenerationRequest& request) {
@@ -83,26 +90,25 @@ Result<std::vector<Prompt>> EncodePrompts(const Session& session,
 
 void Generate(const GenerationContext& context, const GenerationRequest& request,
               std::shared_ptr<Responder> responder) {
+  // Before the work on the prompt: those who ask again and again would have it done for nothing.
+  auto reservation =
+      Reservation::Make(context.num_unfinished, NumCompletions(request), context.max_unfinished);
+  if (!reservation.has_value()) {
+    return Answer(context, *responder,
+                  {.status = 429,
+                   .message = "too many requests wait already: try again",
+                   .code = "rate_limit_exceeded"});
+  }
   Result<std::vector<Prompt>> prompts = EncodePrompts(context.session, request);
   if (!prompts.ok()) return Answer(context, *responder, ApiErrorOf(prompts.status()));
   for (const Prompt& prompt : *prompts) {
     const auto error = CheckContext(prompt, request, context.session.limits().max_positions);
     if (error.has_value()) return Answer(context, *responder, *error);
   }
-  const int64_t completions =
-      static_cast<int64_t>(prompts->size()) * request.params.num_completions;
-  if (!Reserve(context, completions)) {
-    return Answer(context, *responder,
-                  {.status = 429,
-                   .message = "too many requests wait already: try again",
-                   .code = "rate_limit_exceeded"});
-  }
   auto streams = SubmitAll(context.session, std::move(*prompts), request);
-  if (!streams.ok()) {
-    context.num_unfinished -= completions;
-    return Answer(context, *responder, ApiErrorOf(streams.status()));
-  }
-  std::make_shared<GenerationTask>(context, request, std::move(*streams), std::move(responder))
+  if (!streams.ok()) return Answer(context, *responder, ApiErrorOf(streams.status()));
+  std::make_shared<GenerationTask>(context, request, std::move(*reservation), std::move(*streams),
+                                   std::move(responder))
       ->Start();
 }
 

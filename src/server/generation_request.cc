@@ -18,16 +18,23 @@ using Json = nlohmann::ordered_json;
 
 // What is longer is as good as no limit.
 constexpr int64_t kMaxTokens = std::numeric_limits<int32_t>::max();
+// Each is added for each token, by the thread that serves everybody.
+constexpr size_t kMaxBiases = 4096;
 
 void ReadLogitBias(FieldReader& fields, std::vector<TokenBias>& out) {
   const Json* biases = fields.Find("logit_bias");
   if (biases == nullptr) return;
   if (!biases->is_object()) return fields.Wrong("logit_bias", *biases, "an object {id: bias}");
+  if (biases->size() > kMaxBiases) {
+    return fields.Fail("logit_bias", StrCat("logit_bias has ", biases->size(),
+                                            " tokens, want at most ", kMaxBiases));
+  }
   for (const auto& [key, value] : biases->items()) {
     int32_t token = -1;
     const char* end = key.data() + key.size();
     const auto [stop, error] = std::from_chars(key.data(), end, token);
-    if (error != std::errc() || stop != end || token < 0) {
+    const bool is_id = error == std::errc() && stop == end && token >= 0;
+    if (!is_id || key != std::to_string(token)) {  // "05" would be another 5
       return fields.Fail("logit_bias",
                          StrCat("logit_bias names ", Quoted(key), ", want ids of tokens"));
     }
@@ -78,6 +85,13 @@ void ReadStream(FieldReader& fields, GenerationRequest& out) {
   if (!members.ok()) fields.Fail("stream_options", members.error()->message);
 }
 
+void ReadStopTokens(FieldReader& fields, std::vector<int32_t>& out) {
+  const Json* ids = fields.Find("stop_token_ids");
+  if (ids == nullptr) return;
+  if (!ids->is_array()) return fields.Wrong("stop_token_ids", *ids, "a list of ids");
+  ReadTokens(fields, "stop_token_ids", *ids, out);
+}
+
 // What both kinds of requests have.
 void ReadCommon(FieldReader& fields, const RequestRules& rules, GenerationRequest& out) {
   out.params.sampling = rules.sampling.Params();
@@ -87,6 +101,7 @@ void ReadCommon(FieldReader& fields, const RequestRules& rules, GenerationReques
   ReadSampling(fields, out);
   fields.Integer("n", 1, rules.max_completions, out.params.num_completions);
   fields.Strings("stop", out.params.stop);
+  ReadStopTokens(fields, out.params.stop_token_ids);
   fields.Integer("max_tokens", 1, kMaxTokens, out.max_tokens);
   fields.Integer("min_tokens", 0, kMaxTokens, out.params.min_new_tokens);
   bool ignores_eos = false;
@@ -125,6 +140,7 @@ std::optional<ApiError> ParseChatCompletion(std::string_view body, const Request
   fields.Integer("max_completion_tokens", 1, kMaxTokens, out.max_tokens);
   CheckTokens(fields, out);
   ReadChatLogProbs(fields, out.params);
+  fields.Boolean("parallel_tool_calls", out.parallel_tool_calls);
   ReadConversation(fields, out.chat);
   return fields.error();
 }

@@ -41,6 +41,7 @@ struct GenerationRequest {
   std::optional<int64_t> max_tokens;  // >= 1
   std::optional<uint64_t> seed;
 
+  bool parallel_tool_calls = true;  // else at most one call of a tool is answered
   bool stream = false;
   bool include_usage = false;  // in the stream
 };

@@ -45,7 +45,7 @@ TEST(GenerationRequest, ReadsEveryMember) {
   const GenerationRequest r =
       Chat(std::string(kHello) +
            R"(, "model": "m", "stream": true, "stream_options": {"include_usage": true}, "n": 3,
-      "stop": ["a", "b"], "max_completion_tokens": 7, "min_tokens": 2, "temperature": 0, "top_p": 0.5,
+      "stop": ["a", "b"], "stop_token_ids": [4, 9], "max_completion_tokens": 7, "min_tokens": 2, "temperature": 0, "top_p": 0.5,
       "top_k": -1, "min_p": 0.1, "frequency_penalty": 1, "presence_penalty": -1,
       "repetition_penalty": 1.5, "seed": -2, "logit_bias": {"5": -100, "6": 1.5}, "logprobs": true,
       "top_logprobs": 4, "ignore_eos": true, "user": 5, "metadata": {}, "no such member": 1,
@@ -54,6 +54,7 @@ TEST(GenerationRequest, ReadsEveryMember) {
   EXPECT_TRUE(r.is_chat && r.stream && r.include_usage && r.params.log_probs);
   EXPECT_EQ(r.params.num_completions, 3);
   EXPECT_THAT(r.params.stop, ElementsAre("a", "b"));
+  EXPECT_THAT(r.params.stop_token_ids, ElementsAre(4, 9));
   EXPECT_EQ(r.max_tokens, 7);
   EXPECT_EQ(r.params.min_new_tokens, 2);
   EXPECT_EQ(r.params.sampling.top_k, 0);
@@ -117,11 +118,14 @@ TEST(GenerationRequest, NamesWhatIsWrong) {
       {R"("top_k": -2)", "top_k", "top_k is -2"},
       {R"("stop": ["a", 5])", "stop", "stop is 5"},
       {R"("stop": [""])", "stop", "a stop string is empty"},
+      {R"("stop_token_ids": 5)", "stop_token_ids", "stop_token_ids is 5, want a list of ids"},
+      {R"("stop_token_ids": [-1])", "stop_token_ids", "stop_token_ids"},
       {R"("stream": 1)", "stream", "stream is 1, want true or false"},
       {R"("stream_options": {})", "stream_options", "wants stream true"},
       {R"("stream": true, "stream_options": {"include_usage": 1})", "stream_options",
        "stream_options.include_usage is 1"},
       {R"("logit_bias": {"x": 1})", "logit_bias", "names \"x\""},
+      {R"("logit_bias": {"05": 1})", "logit_bias", "names \"05\""},
       {R"("logit_bias": {"1": 200})", "", "a logit_bias is 200"},
       {R"("top_logprobs": 2)", "top_logprobs", "wants logprobs true"},
       {R"("logprobs": true, "top_logprobs": 21)", "top_logprobs", "from 0 to 20"},

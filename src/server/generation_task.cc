@@ -14,32 +14,37 @@ double Seconds(std::chrono::steady_clock::duration duration) {
 }  // namespace
 
 GenerationTask::GenerationTask(GenerationContext context, const GenerationRequest& request,
+                               Reservation reservation,
                                std::vector<std::unique_ptr<Stream>> streams,
                                std::shared_ptr<Responder> responder)
     : context_(std::move(context)),
+      reservation_(std::move(reservation)),
       is_stream_(request.stream),
       includes_usage_(request.include_usage),
       has_log_probs_(request.params.log_probs),
+      has_parallel_calls_(request.parallel_tool_calls),
       num_completions_(request.params.num_completions),
       responder_(std::move(responder)),
       streams_(std::move(streams)),
       head_{.is_chat = request.is_chat,
-            .id = NewAnswerId(request.is_chat),
+            .id = NewId(request.is_chat ? "chatcmpl-" : "cmpl-"),
             .created = static_cast<int64_t>(std::time(nullptr)),
             .model = context_.model_name},
       progress_(streams_.size() * static_cast<size_t>(num_completions_)),
       num_open_streams_(streams_.size()) {
+  std::shared_ptr<const nlohmann::ordered_json> tools;
+  if (request.chat.tools.is_array() && !request.chat.tools.empty() &&
+      context_.session.chat_format().marks_tool_calls()) {
+    tools = std::make_shared<const nlohmann::ordered_json>(request.chat.tools);
+  }
   for (size_t i = 0; i < progress_.size(); ++i) {
     progress_[i].choice.index = static_cast<int64_t>(i);
     progress_[i].choice.has_log_probs = has_log_probs_;
+    if (tools != nullptr) progress_[i].tool_calls.emplace(tools);
   }
   for (const auto& stream : streams_) {
     usage_.prompt_tokens += static_cast<int64_t>(stream->prompt_tokens().size());
   }
-}
-
-GenerationTask::~GenerationTask() {
-  context_.num_unfinished -= static_cast<int64_t>(progress_.size());
 }
 
 void GenerationTask::Start() {
@@ -87,9 +92,8 @@ void GenerationTask::Accept(size_t stream, const Chunk& chunk) {
   const size_t first = stream * static_cast<size_t>(num_completions_);
   Progress& progress = progress_[first + static_cast<size_t>(chunk.completion)];
   Measure(progress, chunk, streams_[stream]->submitted());
+  AcceptText(progress, chunk);
   Choice& choice = progress.choice;
-  choice.text += chunk.text;
-  choice.reasoning += chunk.reasoning;
   choice.finish = chunk.finish;
   if (chunk.token >= 0) {
     if (!progress.has_token && chunk.completion == 0) {
@@ -107,6 +111,24 @@ void GenerationTask::Accept(size_t stream, const Chunk& chunk) {
   if (chunk.finish == FinishReason::kCancelled) {
     Fail({.status = 503, .message = "the server stopped before the answer's end"});
   }
+}
+
+void GenerationTask::AcceptText(Progress& progress, const Chunk& chunk) {
+  Choice& choice = progress.choice;
+  choice.reasoning += chunk.reasoning;
+  if (!progress.tool_calls.has_value()) {
+    choice.text += chunk.text;
+    return;
+  }
+  const auto take = [&](ToolCallSplitter::Parts parts) {
+    choice.text += parts.text;
+    for (ToolCall& call : parts.calls) {
+      const bool is_first = choice.tool_calls.empty() && choice.num_earlier_calls == 0;
+      if (is_first || has_parallel_calls_) choice.tool_calls.push_back(std::move(call));
+    }
+  };
+  take(progress.tool_calls->Append(chunk.text));
+  if (chunk.finish != FinishReason::kNone) take(progress.tool_calls->Flush());
 }
 
 void GenerationTask::Measure(const Progress& progress, const Chunk& chunk,
@@ -132,6 +154,8 @@ void GenerationTask::Flush(Progress& progress, std::string& events) {
   }
   choice.text.clear();
   choice.reasoning.clear();
+  choice.num_earlier_calls += static_cast<int64_t>(choice.tool_calls.size());
+  choice.tool_calls.clear();
   choice.log_probs.clear();
   choice.finish = FinishReason::kNone;
   progress.has_news = false;
@@ -145,6 +169,7 @@ void GenerationTask::Fail(const ApiError& error) {
   } else {
     HttpResponse response{
         .status = error.status, .body = ErrorJson(error), .headers = context_.headers};
+    if (error.status == 503) response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
     responder_->Send(std::move(response));
   }
   CancelAll();
@@ -160,6 +185,12 @@ void GenerationTask::Finish() {
     responder_->End();
     return;
   }
+  if (!has_log_probs_) return SendAnswer();
+  // Of many tokens and alternatives that is a lot of text.
+  responder_->Work([self = shared_from_this()] { self->SendAnswer(); });
+}
+
+void GenerationTask::SendAnswer() {
   std::vector<Choice> choices;
   for (Progress& progress : progress_) choices.push_back(std::move(progress.choice));
   responder_->Send({.body = AnswerJson(head_, choices, usage_), .headers = context_.headers});

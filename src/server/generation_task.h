@@ -6,7 +6,9 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/answer.h"
@@ -17,6 +19,26 @@
 #include "session/session.h"
 
 namespace gdn {
+
+// The place that completions take among those that may run and wait.
+class Reservation {
+ public:
+  // Nothing where they are too many; a request alone is always taken.
+  static std::optional<Reservation> Make(std::atomic<int64_t>& num_unfinished, int64_t completions,
+                                         int64_t max_unfinished);
+  Reservation(Reservation&& other) noexcept
+      : num_unfinished_(other.num_unfinished_),
+        completions_(std::exchange(other.completions_, 0)) {}
+  Reservation& operator=(Reservation&&) = delete;
+  ~Reservation() { num_unfinished_ -= completions_; }
+
+ private:
+  Reservation(std::atomic<int64_t>& num_unfinished, int64_t completions)
+      : num_unfinished_(num_unfinished), completions_(completions) {}
+
+  std::atomic<int64_t>& num_unfinished_;
+  int64_t completions_;
+};
 
 // What all requests use; outlives them.
 struct GenerationContext {
@@ -39,11 +61,8 @@ class GenerationTask : public std::enable_shared_from_this<GenerationTask> {
  public:
   // streams: one a prompt, each with num_completions.
   GenerationTask(GenerationContext context, const GenerationRequest& request,
-                 std::vector<std::unique_ptr<Stream>> streams,
+                 Reservation reservation, std::vector<std::unique_ptr<Stream>> streams,
                  std::shared_ptr<Responder> responder);
-  ~GenerationTask();
-  GenerationTask(const GenerationTask&) = delete;
-  GenerationTask& operator=(const GenerationTask&) = delete;
 
   // Keeps itself alive until the engine has ended every completion.
   void Start();
@@ -51,8 +70,9 @@ class GenerationTask : public std::enable_shared_from_this<GenerationTask> {
  private:
   using Clock = std::chrono::steady_clock;
   struct Progress {
-    Choice choice;           // so far; in a stream what has not been written
-    Clock::time_point last;  // when the last token was there
+    Choice choice;                               // so far; in a stream what has not been written
+    std::optional<ToolCallSplitter> tool_calls;  // where the request has tools
+    Clock::time_point last;                      // when the last token was there
     bool has_token = false;
     bool has_news = false;  // tokens since the last event, be they without text
   };
@@ -60,16 +80,20 @@ class GenerationTask : public std::enable_shared_from_this<GenerationTask> {
   void Await(size_t stream);
   void Drain(size_t stream);
   void Accept(size_t stream, const Chunk& chunk);
+  void AcceptText(Progress& progress, const Chunk& chunk);
   void Measure(const Progress& progress, const Chunk& chunk, Clock::time_point submitted);
   void Flush(Progress& progress, std::string& events);
   void Fail(const ApiError& error);
   void Finish();
+  void SendAnswer();
   void CancelAll();
 
   const GenerationContext context_;
+  const Reservation reservation_;
   const bool is_stream_;
   const bool includes_usage_;
   const bool has_log_probs_;
+  const bool has_parallel_calls_;
   const int64_t num_completions_;  // of each stream
   const std::shared_ptr<Responder> responder_;
   const std::vector<std::unique_ptr<Stream>> streams_;

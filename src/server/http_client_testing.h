@@ -70,6 +70,12 @@ class TestClient {
     }
   }
 
+  // Something has come that has not been read, be it the end.
+  bool HasInput() const {
+    char byte = 0;
+    return recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+  }
+
   // The next response; of a HEAD without its body.
   TestResponse Read(bool is_head = false) {
     TestResponse out;

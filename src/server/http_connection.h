@@ -32,7 +32,7 @@ struct HttpShared {
   std::atomic<bool> is_draining{false};
 };
 
-// Everything but the constructor and Post runs on the socket's strand.
+// Everything but the constructor, Post and Work runs on the socket's strand.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   using Socket = boost::asio::ip::tcp::socket;
@@ -56,6 +56,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Cut(uint64_t exchange);
   void OnClosed(uint64_t exchange, std::function<void()> closed);
   void Post(std::function<void()> work);
+  void Work(std::function<void()> work);
 
  private:
   using ErrorCode = boost::system::error_code;
@@ -75,9 +76,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Process();
   void SkipEmptyLines();
   void Parse();
+  ErrorCode CheckUnread() const;
   bool CheckHead();
   bool ReserveBody();
-  void ReleaseBody();
+  void ReleaseBody(size_t kept = 0);
   void OnParseError(ErrorCode error);
   void Dispatch();
   void SetReadTimer(std::chrono::milliseconds timeout);
@@ -109,6 +111,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool is_reading_ = false;
   bool is_head_checked_ = false;
   bool has_ended_input_ = false;
+  size_t head_bytes_ = 0;      // of the request, parsed
   size_t reserved_bytes_ = 0;  // of shared_.bodies_bytes
 
   HttpRequest request_;

@@ -5,8 +5,10 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/field.hpp>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "server/http_connection.h"
 #include "server/http_exchange.h"
@@ -39,6 +41,16 @@ HttpConnection::~HttpConnection() {
 
 void HttpConnection::Post(std::function<void()> work) {
   asio::post(socket_.get_executor(), std::move(work));
+}
+
+void HttpConnection::Work(std::function<void()> work) {
+  asio::post(*shared_.workers, [work = std::move(work)] {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      Log(LogLevel::kError, StrCat("server: ", error.what()));
+    }
+  });
 }
 
 void HttpConnection::Start() {
@@ -78,6 +90,8 @@ void HttpConnection::Process() {
       if (input_.size() == 0) return ReadSome();
       state_ = State::kReading;
       is_head_checked_ = false;
+      is_head_request_ = false;
+      head_bytes_ = 0;
       parser_.emplace();
       parser_->header_limit(static_cast<uint32_t>(shared_.options.max_header_bytes));
       parser_->body_limit(shared_.options.max_body_bytes);
@@ -108,13 +122,24 @@ void HttpConnection::Parse() {
   while (!parser_->is_done()) {
     if (input_.size() == 0) return ReadSome();
     ErrorCode error;
+    const bool is_in_head = !parser_->is_header_done();
     const size_t count = parser_->put(input_.data(), error);
     input_.consume(count);
+    if (is_in_head) head_bytes_ += count;
+    if (error == http::error::need_more) error = CheckUnread();
     if (error == http::error::need_more) return ReadSome();
     if (error) return OnParseError(error);
     if (parser_->is_header_done() && !is_head_checked_ && !CheckHead()) return;
   }
   Dispatch();
+}
+
+// Of Boost's parser, which sees a limit only in what it has not taken yet, and none in what frames
+// the chunks of a body.
+HttpConnection::ErrorCode HttpConnection::CheckUnread() const {
+  const size_t size = input_.size() + (parser_->is_header_done() ? 0 : head_bytes_);
+  return size > shared_.options.max_header_bytes ? http::error::header_limit
+                                                 : http::error::need_more;
 }
 
 // True where the rest of the request is wanted.
@@ -159,9 +184,9 @@ bool HttpConnection::ReserveBody() {
   return false;
 }
 
-void HttpConnection::ReleaseBody() {
-  shared_.bodies_bytes -= reserved_bytes_;
-  reserved_bytes_ = 0;
+void HttpConnection::ReleaseBody(size_t kept) {
+  shared_.bodies_bytes -= reserved_bytes_ - kept;
+  reserved_bytes_ = kept;
 }
 
 void HttpConnection::OnParseError(ErrorCode error) {
@@ -180,6 +205,8 @@ void HttpConnection::OnParseError(ErrorCode error) {
 void HttpConnection::Dispatch() {
   request_.body = std::move(parser_->get().body());
   parser_.reset();
+  // Of a chunked one the most had to be expected.
+  ReleaseBody(std::min(reserved_bytes_, request_.body.size()));
   const bool has_body = request_.has_body;
   BeginExchange();
   auto exchange = std::make_shared<HttpExchange>(shared_from_this(), exchange_);
@@ -189,7 +216,7 @@ void HttpConnection::Dispatch() {
   };
   // What has no body takes no time: /health answers whatever the workers have to read.
   if (has_body) {
-    asio::post(*shared_.workers, std::move(work));
+    Work(std::move(work));
   } else {
     work();
   }

@@ -74,7 +74,7 @@ void HttpConnection::Begin(uint64_t exchange, const HttpResponse& head) {
 void HttpConnection::Write(uint64_t exchange, const std::string& piece) {
   if (!IsCurrent(exchange)) return;
   const size_t unread = output_.size() + writing_.size() - written_;
-  if (unread + piece.size() > shared_.options.max_unread_bytes) return Close();
+  if (unread > shared_.options.max_unread_bytes) return Close();
   Append(framing_ == BodyFraming::kChunked ? FormatChunk(piece) : piece);
 }
 

@@ -42,6 +42,7 @@ class HttpExchange final : public Responder {
     Run([](HttpConnection& connection, uint64_t number) { connection.End(number); });
   }
   void Post(std::function<void()> work) override { connection_->Post(std::move(work)); }
+  void Work(std::function<void()> work) override { connection_->Work(std::move(work)); }
   void OnClosed(std::function<void()> closed) override {
     Run([closed = std::move(closed)](HttpConnection& connection, uint64_t number) {
       connection.OnClosed(number, closed);

@@ -31,6 +31,49 @@ TEST_F(HttpServerTest, LimitsHaveTheirOwnErrors) {
   EXPECT_EQ(status("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n"), 400);
 }
 
+// Each a way around a limit that counts only what a parser has not taken yet.
+TEST_F(HttpServerTest, HeadersAreBoundedHoweverTheyAreCut) {
+  Start({.max_header_bytes = 1000});
+  TestClient client(port());
+  client.Send("GET /x HTTP/1.1\r\na");
+  for (int i = 0; i < 1000 && !client.HasInput(); ++i) {
+    client.Send(":\r\na");
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_EQ(client.Read().status, 431);
+}
+
+TEST_F(HttpServerTest, WhatFramesABodyIsBounded) {
+  Start({.max_header_bytes = 1000});
+  const std::string head = "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string& frame : {std::string("1;x="), std::string("1\r\na\r\n0\r\nb:")}) {
+    TestClient client(port());
+    client.Send(head + frame + std::string(5000, 'a'));
+    EXPECT_EQ(client.Read().status, 431);
+  }
+}
+
+TEST_F(HttpServerTest, ChunkedBodiesHoldOnlyWhatTheyHave) {
+  Start({.max_body_bytes = 100, .max_bodies_bytes = 150});
+  TestClient first(port());
+  first.Send(
+      "POST /hang HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n");
+  while (server_->num_unanswered() == 0) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(Ask(port(), PostText("/x", std::string(100, 'a'))).status, 200);
+}
+
+TEST_F(HttpServerTest, ABodyMayEndByteByByte) {
+  Start();
+  const std::string request =
+      "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n";
+  TestClient client(port());
+  for (const char byte : request) {
+    client.Send({&byte, 1});
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  EXPECT_EQ(client.Read().body, "POST /x ab");
+}
+
 TEST_F(HttpServerTest, SlowRequestsEnd) {
   Start({.request_timeout = milliseconds(100), .idle_timeout = milliseconds(100)});
   TestClient slow(port());

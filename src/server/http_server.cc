@@ -101,7 +101,12 @@ class AsioServer final : public HttpServer {
                            [this](ErrorCode error, tcp::socket socket) {
                              if (error == asio::error::operation_aborted) return;
                              if (error) return AcceptLater();
-                             OnAccepted(std::move(socket));
+                             try {
+                               OnAccepted(std::move(socket));
+                             } catch (const std::exception& failure) {  // no memory for it
+                               Log(LogLevel::kError, StrCat("server: ", failure.what()));
+                               return AcceptLater();
+                             }
                              Accept();
                            });
   }

@@ -46,6 +46,9 @@ class Responder {
   virtual void End() = 0;
   // Runs work where OnClosed is called: one at a time, in order.
   virtual void Post(std::function<void()> work) = 0;
+  // Runs work that takes a while, on a thread where it holds up no connection. What it throws goes
+  // to the log.
+  virtual void Work(std::function<void()> work) = 0;
   // Calls closed once if the client goes away, or reads too slowly, before the answer's end.
   virtual void OnClosed(std::function<void()> closed) = 0;
 };

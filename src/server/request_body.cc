@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/request_body.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -16,8 +17,17 @@ using Json = nlohmann::ordered_json;
 // Of one body: the parsed tree takes some 100 bytes a value, whatever the body's own size.
 constexpr size_t kMaxValues = size_t{1} << 19;
 
+size_t CountValues(const Json& value) {
+  size_t count = 1;
+  if (value.is_structured()) {
+    for (const Json& item : value) count += CountValues(item);
+  }
+  return count;
+}
+
 // Clients send the arguments of a call as the text of a JSON object, templates want the object.
-void ReadToolCalls(FieldReader& fields, Json& message) {
+// num_values: that all arguments of a request may still have.
+void ReadToolCalls(FieldReader& fields, Json& message, size_t& num_values) {
   const auto calls = message.find("tool_calls");
   if (calls == message.end() || !calls->is_array()) return;
   for (Json& call : *calls) {
@@ -26,11 +36,13 @@ void ReadToolCalls(FieldReader& fields, Json& message) {
     const auto arguments = function->find("arguments");
     if (arguments == function->end() || !arguments->is_string()) continue;
     const auto& text = arguments->get_ref<const std::string&>();
-    Result<Json> tree = ParseOrderedJson(text, "arguments");
+    Result<Json> tree = Json::object();  // "": none
+    if (!text.empty()) tree = ParseOrderedJson(text, "arguments", {.max_values = num_values});
     if (!tree.ok() || !tree->is_object()) {
       return fields.Fail("messages", StrCat("the arguments of a tool call are ", Quoted(text),
                                             ", want the text of a JSON object"));
     }
+    num_values -= std::min(num_values, CountValues(*tree));
     *arguments = std::move(*tree);
   }
 }
@@ -46,6 +58,7 @@ void ReadMessages(FieldReader& fields, Json& out) {
   if (messages->empty()) {
     return fields.Fail("messages", "messages is empty, want at least one message");
   }
+  size_t num_values = kMaxValues;
   for (Json& message : *messages) {
     const auto content = message.find("content");
     if (content != message.end() && !content->is_null() && !content->is_string() &&
@@ -53,7 +66,7 @@ void ReadMessages(FieldReader& fields, Json& out) {
       return fields.Fail("messages", StrCat("the content of a message is ", Describe(*content),
                                             ", want a text, a list of parts or null"));
     }
-    ReadToolCalls(fields, message);
+    ReadToolCalls(fields, message, num_values);
   }
   out = std::move(*messages);
 }

@@ -17,7 +17,6 @@
 namespace gdn {
 
 // While a model is loaded, or the last requests end.
-inline constexpr const char* kRetryAfterSeconds = "5";
 
 struct ServiceOptions {
   std::string model_name;

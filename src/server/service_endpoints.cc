@@ -19,6 +19,9 @@ constexpr const char* kPagePolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+// Of an answer of /tokenize: each takes a hundred bytes on its way out.
+constexpr size_t kMaxTokens = size_t{1} << 20;
+
 HttpResponse Of(const Json& json, int status = 200) {
   return {.status = status,
           .body = json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace)};
@@ -42,6 +45,7 @@ Service::Reply Service::Health() const {
   };
   if (is_draining_) return not_ready({{"status", "draining"}});
   if (session_ == nullptr) return not_ready({{"status", "loading"}, {"loaded", loaded_.load()}});
+  if (stats().has_failed) return Of({{"status", "failed"}}, 503);
   return Of({{"status", "ok"}});
 }
 
@@ -61,6 +65,10 @@ Service::Reply Service::Tokenize(const HttpRequest& request) const {
   const Result<std::vector<Prompt>> prompts = EncodePrompts(session, parsed.input);
   if (!prompts.ok()) return ApiErrorOf(prompts.status());
   const std::vector<int32_t>& tokens = prompts->front().tokens;
+  if (tokens.size() > kMaxTokens) {
+    return ApiError{
+        .message = StrCat("the text has ", tokens.size(), " tokens, want at most ", kMaxTokens)};
+  }
   Json strings;
   if (parsed.return_token_strings) {
     strings = Json::array();

@@ -32,7 +32,6 @@ constexpr std::array kRefused = {
     Refused{"prompt_embeds", "null"},
     Refused{"use_beam_search", "false"},
     Refused{"length_penalty", "1"},
-    Refused{"stop_token_ids", "[]"},
     Refused{"bad_words", "[]"},
     Refused{"allowed_token_ids", "[]"},
     Refused{"include_stop_str_in_output", "false"},

@@ -103,6 +103,7 @@ bool HasTools(const ChatRequest& request) {
 Status ChatFormat::UseTemplates(const nlohmann::json& value, const std::string& file) {
   const auto parse = [&](const std::string& source, std::optional<ChatTemplate>& to) {
     marks_reasoning_ = marks_reasoning_ || source.find("</think>") != std::string::npos;
+    marks_tool_calls_ = marks_tool_calls_ || source.find("<tool_call>") != std::string::npos;
     Result<ChatTemplate> parsed = ChatTemplate::Parse(source);
     if (parsed.ok()) {
       to = std::move(parsed).value();

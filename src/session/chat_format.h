@@ -43,6 +43,9 @@ class ChatFormat {
   // The checkpoint's name for the end of a text, as tokenizer_config.json has it; "" for none.
   std::string_view eos_token() const { return eos_token_; }
 
+  // Whether the template has calls of tools as tool_call.h reads them.
+  bool marks_tool_calls() const { return marks_tool_calls_; }
+
   // The prompt for the assistant's next message. Safe from several threads.
   // Errors: kUnsupported where there is no template, it has constructs that are not here, or a
   // message has a part that is not text; kInvalidArgument for a request that is not as it must be
@@ -59,6 +62,7 @@ class ChatFormat {
   std::optional<ChatTemplate> default_;
   std::optional<ChatTemplate> tool_use_;  // for requests with tools
   bool marks_reasoning_ = false;
+  bool marks_tool_calls_ = false;
 };
 
 }  // namespace gdn
