@@ -319,6 +319,57 @@ def thinking(server, check):
         want_equal((text, reasoning), ("", on.reasoning_content), "stream")
 
 
+# What Qwen3.5 writes; one token of the model that calling() asks.
+CALL_TOKEN = 2045
+CALL = ("<tool_call>\n<function=find_verse>\n<parameter=words>\nlight\n</parameter>\n</function>\n"
+        "</tool_call>")
+
+
+def calling(server, check):
+    """With a model that calls a tool as soon as it may."""
+    session = Session(server, check)
+    # The call comes first; the penalty then halves it, and token 1000 ends the answer.
+    extra = {"chat_template_kwargs": {"enable_thinking": False}, "ignore_eos": True,
+             "repetition_penalty": 2, "stop_token_ids": [1000]}
+    options = {"extra_body": extra, "logit_bias": {str(CALL_TOKEN): 100, "1000": 80}}
+
+    def want_call(name, arguments):
+        want_equal((name, json.loads(arguments)), ("find_verse", {"words": "light"}), "call")
+
+    @check("tools: a call is a member of the message")
+    def _():
+        choice = session.chat(tools=[TOOL], **options).choices[0]
+        want_equal(choice.finish_reason, "tool_calls", "finish_reason")
+        want_equal(len(choice.message.tool_calls), 1, "number of calls")
+        call = choice.message.tool_calls[0]
+        want_call(call.function.name, call.function.arguments)
+        want(choice.message.content is None and call.id and call.type == "function", str(choice))
+        # And goes back as it came.
+        again = session.chat(tools=[TOOL], messages=[
+            *QUESTION, choice.message,
+            {"role": "tool", "tool_call_id": call.id, "content": "Genesis 1:3"}])
+        want(again.choices[0].finish_reason, "no answer to the tool's result")
+
+    @check("tools: a call in a stream")
+    def _():
+        name, arguments, finishes = "", "", []
+        for chunk in session.chat(tools=[TOOL], stream=True, **options):
+            for choice in chunk.choices:
+                want(not choice.delta.content, f"content is {choice.delta.content!r}")
+                finishes += [choice.finish_reason] if choice.finish_reason else []
+                for call in choice.delta.tool_calls or []:
+                    want_equal(call.index, 0, "index")
+                    name += call.function.name or ""
+                    arguments += call.function.arguments or ""
+        want_call(name, arguments)
+        want_equal(finishes, ["tool_calls"], "finish reasons")
+
+    @check("tools: without any, the same is text")
+    def _():
+        choice = session.chat(**options).choices[0]
+        want_equal((choice.message.content, choice.finish_reason), (CALL, "stop"), "answer")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--gdn", default=serving.ROOT / "build/gdn", help="(default: build/gdn)")
@@ -329,6 +380,9 @@ def main():
     with serving.thinking_model() as model, serving.Server("--api-key", KEY, model=model,
                                                            binary=args.gdn) as server:
         thinking(server, check)
+    with serving.thinking_model(CALL_TOKEN, CALL) as model, \
+            serving.Server("--api-key", KEY, model=model, binary=args.gdn) as server:
+        calling(server, check)
     check.finish()
 
 

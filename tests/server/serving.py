@@ -4,6 +4,7 @@
 Only the standard library: each test adds the client that it is about.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -124,12 +125,29 @@ def model_with_template(folder, template="Qwen3.5"):
     return folder
 
 
-def thinking_model():
-    """A context manager of a temporary model_with_template."""
-    class Folder(tempfile.TemporaryDirectory):
-        def __enter__(self):
-            return model_with_template(super().__enter__())
-    return Folder()
+def rename_token(folder, token, text):
+    """In a model_with_template: an added token becomes text that is not special."""
+    path = folder / "tokenizer.json"
+    tokenizer = json.loads(path.read_text(encoding="utf-8"))
+    for entry in tokenizer["added_tokens"]:
+        if entry["id"] == token:
+            entry |= {"content": text, "special": False}
+    path.unlink()  # a link
+    path.write_text(json.dumps(tokenizer), encoding="utf-8")
+    path = folder / "tokenizer_config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config["added_tokens_decoder"][str(token)] |= {"content": text, "special": False}
+    path.write_text(json.dumps(config), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def thinking_model(token=None, text=None):
+    """A temporary model_with_template, with a token renamed."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = model_with_template(folder)
+        if token is not None:
+            rename_token(model, token, text)
+        yield model
 
 
 class Checks:
