@@ -91,7 +91,8 @@ std::optional<ToolCall> ParseJsonCall(std::string_view text) {
   const Result<Json> call = ParseOrderedJson(text, "tool call");
   if (!call.ok()) return std::nullopt;
   const Json* name = Member(&*call, "name");
-  if (name == nullptr || !name->is_string() || *name == "") return std::nullopt;
+  if (name == nullptr || !name->is_string()) return std::nullopt;
+  if (name->get_ref<const std::string&>().empty()) return std::nullopt;
   const Json* arguments = Member(&*call, "arguments");
   if (arguments == nullptr) return ToolCall{name->get<std::string>(), "{}"};
   return ToolCall{name->get<std::string>(),
