@@ -136,6 +136,17 @@ TEST_F(HttpServerTest, AClientThatReadsNothingIsLeft) {
   EXPECT_LT(client.Read().body.size(), size_t{32} << 20);
 }
 
+TEST_F(HttpServerTest, AClientThatIsFarBehindIsLeft) {
+  Start({.max_unread_bytes = size_t{1} << 20});
+  TestClient client(port());
+  client.Send(GetText("/flood"));
+  for (int i = 0; i < 2000 && handler_.num_closed == 0; ++i) {
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  EXPECT_EQ(handler_.num_closed, 1);
+  EXPECT_EQ(server_->num_unanswered(), 0);
+}
+
 TEST_F(HttpServerTest, AnAnswerThatIsGivenUpEndsTheConnection) {
   Start();
   TestClient client(port());

@@ -13,7 +13,8 @@
 
 namespace gdn {
 
-// Refuses /no; /stream answers in pieces; /hang stays without an answer, /drop gives it up.
+// Refuses /no; /stream answers in pieces, /flood in large ones without an end; /hang stays without
+// an answer, /drop gives it up.
 class Echo final : public HttpHandler {
  public:
   std::optional<HttpResponse> Refuse(const HttpRequest& head) override {
@@ -24,6 +25,13 @@ class Echo final : public HttpHandler {
     if (request.path() == "/drop") return;
     if (request.path() == "/hang") {
       responder->OnClosed([this] { ++num_closed; });
+      hanging.push_back(std::move(responder));
+      return;
+    }
+    if (request.path() == "/flood") {
+      responder->OnClosed([this] { ++num_closed; });
+      responder->Begin({.content_type = "text/plain"});
+      for (int i = 0; i < 32; ++i) responder->Write(std::string(size_t{1} << 20, 'a'));
       hanging.push_back(std::move(responder));
       return;
     }

@@ -52,19 +52,6 @@ TEST(ServerLoad, ACrowdIsRefused) {
             200);
 }
 
-TEST(ServerLoad, AClientThatDoesNotReadIsLeft) {
-  ServerOptions options;
-  options.http.max_unread_bytes = 200;  // less than two events
-  const auto server = StartServer(options);
-  TestClient slow(server->port());
-  // Log probabilities make the events larger than what the bound lets wait.
-  slow.Send(LongRequest(R"(, "stream": true, "logprobs": 20)"));
-  TestClient other(server->port());
-  other.Send(PostText("/v1/completions", R"({"prompt": "a", "max_tokens": 4})"));
-  EXPECT_EQ(other.Read().status, 200);
-  EXPECT_TRUE(Becomes([&] { return IsEmpty(*server); }));
-}
-
 TEST(ServerLoad, LoadingAndDraining) {
   const auto server = StartWithoutModel();
   TestResponse health = Ask(server->port(), GetText("/health"));
