@@ -28,9 +28,11 @@ fail() {
 
 # missing_packages NAME...: those that dpkg does not have installed, one a line.
 missing_packages() {
-  local package
+  local package status
   for package in "$@"; do
-    if [[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" != installed ]]; then
+    # Of a package for several architectures there is a word for each.
+    status=$(dpkg-query -W -f ' ${db:Status-Status}' "$package" 2>/dev/null) || true
+    if [[ $status != *" installed"* ]]; then
       printf '%s\n' "$package"
     fi
   done

@@ -92,7 +92,8 @@ void AddLimitOptions(CLI::App& command, ServeOptions& options) {
   HttpOptions& http = options.server.http;
   ServiceOptions& service = options.server.service;
   AddCount(command, "--max-waiting", service.max_waiting, int64_t{0}, int64_t{100'000},
-           "Completions that wait for their turn; what comes then is refused with 429");
+           "Completions that wait for their turn; what comes then is refused with 429, "
+           "but for a request alone");
   AddCount(command, "--max-n", service.max_completions, int64_t{1}, kMaxCompletions,
            "Completions of one request: its prompts times n");
   AddCount(command, "--max-body", options.max_body_mib, int64_t{1}, int64_t{1024},

@@ -98,7 +98,8 @@ Status ValidateSamplingParams(const SamplingParams& params, int64_t vocab_size) 
           StrCat("sampling: logit_bias names token ", entry.token, ", want 0 to ", vocab_size - 1));
     }
     if (!(std::abs(entry.bias) <= 100)) {
-      return bad("a logit_bias", entry.bias, "it in [-100, 100]");
+      return InvalidArgument(
+          StrCat("sampling: logit_bias holds ", entry.bias, ", want biases in [-100, 100]"));
     }
   }
   return OkStatus();

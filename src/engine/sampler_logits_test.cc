@@ -94,7 +94,7 @@ TEST(SamplerLogits, Validation) {
   }
   EXPECT_THAT(message({.logit_bias = {{10, 0}}}), HasSubstr("names token 10, want 0 to 9"));
   EXPECT_THAT(message({.logit_bias = {{-1, 0}}}), HasSubstr("names token -1"));
-  EXPECT_THAT(message({.logit_bias = {{1, 101}}}), HasSubstr("want it in [-100, 100]"));
+  EXPECT_THAT(message({.logit_bias = {{1, 101}}}), HasSubstr("want biases in [-100, 100]"));
 }
 
 }  // namespace

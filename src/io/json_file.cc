@@ -55,8 +55,10 @@ Result<Json> Guarded(std::string_view text, const std::string& file_name, const 
   try {
     return parse();
   } catch (const nlohmann::json::parse_error& error) {
-    return InvalidArgument(
-        StrCat(file_name, ": is not JSON at byte ", error.byte, " of ", text.size()));
+    const bool is_cut = error.byte > text.size();
+    return InvalidArgument(StrCat(file_name, ": is not JSON at byte ",
+                                  std::min(error.byte, text.size()), " of ", text.size(),
+                                  is_cut ? ": it ends too early" : ""));
   } catch (const nlohmann::json::out_of_range& /*error*/) {
     return InvalidArgument(
         StrCat(file_name, ": holds a number that is too large, want it below 1.8e308"));

@@ -79,7 +79,7 @@ TEST(OrderedJson, KeepsTheOrderAndTheLastOfEqualKeys) {
   for (const char* const text : {"7", "\"x\"", "null", "[]", "{}", "[[],{}]"}) {
     EXPECT_EQ(dumped(text), text);
   }
-  EXPECT_EQ(dumped("[1,"), "f.json: is not JSON at byte 4 of 3");
+  EXPECT_EQ(dumped("[1,"), "f.json: is not JSON at byte 3 of 3: it ends too early");
   EXPECT_EQ(dumped("{\"a\" 1}"), "f.json: is not JSON at byte 6 of 7");
   EXPECT_THAT(dumped("[1e999]"), HasSubstr("f.json: "));
   EXPECT_THAT(dumped("[\"\xFF\"]"), HasSubstr("f.json: is not JSON"));

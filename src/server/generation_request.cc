@@ -61,7 +61,11 @@ void ReadSampling(FieldReader& fields, GenerationRequest& out) {
   if (seed.has_value()) out.seed = static_cast<uint64_t>(*seed);
   if (!fields.ok()) return;
   if (const Status status = ValidateSamplingParams(sampling); !status.ok()) {
-    fields.Fail("", status.message());
+    constexpr std::string_view kOf = "sampling: ";  // whom the engine means
+    std::string_view message = status.message();
+    if (message.starts_with(kOf)) message.remove_prefix(kOf.size());
+    const std::string name(message.substr(0, message.find(' ')));
+    fields.Fail(name.c_str(), std::string(message));
   }
 }
 

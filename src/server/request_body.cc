@@ -61,6 +61,9 @@ void ReadMessages(FieldReader& fields, Json& out) {
   size_t num_values = kMaxValues;
   for (Json& message : *messages) {
     const auto content = message.find("content");
+    if (content == message.end() && !message.contains("tool_calls")) {
+      return fields.Fail("messages", "a message has no content, want a text or a list of parts");
+    }
     if (content != message.end() && !content->is_null() && !content->is_string() &&
         !content->is_array()) {
       return fields.Fail("messages", StrCat("the content of a message is ", Describe(*content),

@@ -79,11 +79,12 @@ TEST(ServerAnswers, StreamsHoldTheSameText) {
 TEST(ServerAnswers, TokensWithoutTextAreEventsToo) {
   const auto server = StartServer();
   const TestResponse response =
-      Ask(server->port(), PostText(kText, R"({"prompt": "In", "max_tokens": 60, "stream": true,
+      Ask(server->port(), PostText(kText, R"({"prompt": "In", "max_tokens": 300, "stream": true,
           "temperature": 0, "ignore_eos": true, "logit_bias": {"2045": 100}})"));
   ASSERT_EQ(response.status, 200) << response.body;
   const std::vector<std::string> events = response.events();
-  EXPECT_GT(events.size(), 10U);  // several tokens may share one
+  // Several tokens may share one; without them there would be the last and [DONE].
+  EXPECT_GT(events.size(), 3U);
   EXPECT_EQ(Json::parse(events.front())["choices"][0]["text"], "");
 }
 

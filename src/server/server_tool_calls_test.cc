@@ -45,7 +45,7 @@ class ServerToolCallsTest : public testing::Test {
             R"("content": "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>")");
     Replace(dir_ + "/tokenizer.json", R"("special": true)", R"("special": false)");
     Replace(dir_ + "/tokenizer_config.json", R"("chat_template": ")",
-            R"("chat_template": "{#- <tool_call> -#})");
+            R"("chat_template": "{#- tools: <tool_call> -#})");
     Replace(dir_ + "/tokenizer_config.json", R"("content": "<|endoftext|>")",
             R"("content": "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>")");
     Replace(dir_ + "/tokenizer_config.json", R"("special": true)", R"("special": false)");
@@ -97,6 +97,14 @@ TEST_F(ServerToolCallsTest, AreOneWhereTheyMayNotBeParallel) {
   };
   EXPECT_EQ(count(""), 3U);
   EXPECT_EQ(count(R"(, "parallel_tool_calls": false)"), 1U);
+}
+
+TEST_F(ServerToolCallsTest, AreRefusedByAModelThatKnowsNone) {
+  const auto plain = StartServer();
+  const TestResponse response =
+      Ask(plain->port(), PostText(kChat, StrCat("{", kMembers, ", ", kTools, "}")));
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.error(), HasSubstr("the request has tools"));
 }
 
 TEST_F(ServerToolCallsTest, AreTextWhereNoToolMayBeCalled) {

@@ -98,6 +98,15 @@ bool HasTools(const ChatRequest& request) {
   return request.tools.is_array() && !request.tools.empty();
 }
 
+// A template that has no place for them would say nothing of them to the model.
+Status CheckUse(const char* name, const nlohmann::ordered_json& list, const ChatTemplate& chosen) {
+  const bool is_there = list.is_array() && !list.empty();
+  if (!is_there || chosen.source().find(name) != std::string_view::npos) return OkStatus();
+  return Unsupported(
+      StrCat("the request has ", name,
+             ", which the checkpoint's chat template does not know: leave them out"));
+}
+
 }  // namespace
 
 Status ChatFormat::UseTemplates(const nlohmann::json& value, const std::string& file) {
@@ -168,6 +177,8 @@ Result<ChatPrompt> ChatFormat::BuildPrompt(const ChatRequest& request) const {
         "tokenizer_config.json");
   }
   GDN_RETURN_IF_ERROR(CheckParts(request.messages));
+  GDN_RETURN_IF_ERROR(CheckUse("tools", request.tools, *chosen));
+  GDN_RETURN_IF_ERROR(CheckUse("documents", request.documents, *chosen));
   PromptRequest prompt{.messages = request.messages,
                        .tools = request.tools,
                        .documents = request.documents,

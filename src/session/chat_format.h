@@ -47,9 +47,9 @@ class ChatFormat {
   bool marks_tool_calls() const { return marks_tool_calls_; }
 
   // The prompt for the assistant's next message. Safe from several threads.
-  // Errors: kUnsupported where there is no template, it has constructs that are not here, or a
-  // message has a part that is not text; kInvalidArgument for a request that is not as it must be
-  // or that the template refuses.
+  // Errors: kUnsupported where there is no template, it has constructs that are not here or no
+  // place for the tools or documents, or a message has a part that is not text; kInvalidArgument
+  // for a request that is not as it must be or that the template refuses.
   Result<ChatPrompt> BuildPrompt(const ChatRequest& request) const;
 
  private:

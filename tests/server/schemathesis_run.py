@@ -22,6 +22,7 @@ def main():
             [program, "run", server.url + "/openapi.json", "--checks", ",".join(CHECKS),
              "--max-time", seconds, "--seed", seed, "--continue-on-failure",
              "--request-timeout", str(SLOWEST_ANSWER_S),
+             "--output-sanitize", "false",  # max_tokens is no secret
              "--suppress-health-check", "all", "--generation-database", "none", "--no-color"],
             check=False, cwd=folder)
         server.wait_idle()
