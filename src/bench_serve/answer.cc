@@ -109,7 +109,8 @@ void AnswerReader::OnChunk(std::string_view text) {
   const Result<Json> chunk = ParseJson(text, "chunk");
   if (!chunk.ok()) return Fail(chunk.status().message());
   if (!chunk->is_object()) return Fail(StrCat("a chunk is ", OneLine(text), ", want an object"));
-  if (chunk->contains("error")) return Fail(MessageOf(*chunk));
+  const auto error = chunk->find("error");
+  if (error != chunk->end() && !error->is_null()) return Fail(MessageOf(*chunk));
   const auto choices = chunk->find("choices");
   if (choices != chunk->end() && choices->is_array()) {
     for (const Json& choice : *choices) {

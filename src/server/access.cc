@@ -45,10 +45,13 @@ std::string Lowercase(std::string_view text) {
   return out;
 }
 
-// Without the port.
+// Without the port; "" where what stands behind the name is none.
 std::string HostName(std::string_view host) {
   const size_t end = host.starts_with('[') ? host.find(']') + 1 : host.find(':');
-  return Lowercase(host.substr(0, end));
+  const std::string_view port = end < host.size() ? host.substr(end) : std::string_view();
+  const bool is_port =
+      port.starts_with(':') && port.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  return port.empty() || is_port ? Lowercase(host.substr(0, end)) : "";
 }
 
 bool IsHostAllowed(std::string_view host, const AccessRules& rules) {

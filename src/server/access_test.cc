@@ -68,6 +68,10 @@ TEST(Access, HostsOfOtherSitesAreRefused) {
     EXPECT_EQ(StatusOf(request), 200) << host;
   }
   HttpRequest request = Get("/health");
+  for (const char* host : {"[::1]evil.example", "localhost:evil", "[::1", "localhost:80:80"}) {
+    request.headers = {{"Host", host}};
+    EXPECT_EQ(StatusOf(request), 421) << host;
+  }
   request.headers = {{"Host", "evil.example:8000"}};
   EXPECT_EQ(StatusOf(request), 421);
   EXPECT_EQ(StatusOf(request, {.hosts = {"Evil.example"}}), 200);

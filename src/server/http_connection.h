@@ -25,7 +25,8 @@ namespace gdn {
 struct HttpShared {
   const HttpOptions options;
   HttpHandler& handler;
-  boost::asio::thread_pool* workers = nullptr;  // of handlers
+  boost::asio::thread_pool* workers = nullptr;        // of handlers
+  boost::asio::thread_pool* large_workers = nullptr;  // of those of large bodies
   std::atomic<int64_t> open_connections{0};
   std::atomic<int64_t> num_unanswered{0};
   std::atomic<size_t> bodies_bytes{0};
@@ -79,7 +80,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   ErrorCode CheckUnread() const;
   bool CheckHead();
   bool ReserveBody();
-  void ReleaseBody(size_t kept = 0);
+  void ReleaseBody();
   void OnParseError(ErrorCode error);
   void Dispatch();
   void SetReadTimer(std::chrono::milliseconds timeout);

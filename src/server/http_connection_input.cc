@@ -5,7 +5,6 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/field.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -19,8 +18,12 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
-// What a client may send ahead while its request is answered; more waits in the system's buffers.
+// What a client may send ahead while its request is answered. It is read at once: else nobody would
+// see the client go.
 constexpr size_t kMaxAheadBytes = size_t{64} << 10;
+
+// A body that takes a while has threads apart, so that it holds up no other.
+constexpr size_t kLargeBodyBytes = size_t{256} << 10;
 
 std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -100,7 +103,9 @@ void HttpConnection::Process() {
     case State::kReading:
       return Parse();
     case State::kHandling:
-      if (input_.size() < kMaxAheadBytes) ReadSome();
+      if (input_.size() < kMaxAheadBytes) return ReadSome();
+      // Behind an answer that is there it may be the body of a request that was refused.
+      if (!is_answer_complete_) Close();
       return;
     case State::kLeaving:
       input_.clear();
@@ -130,6 +135,7 @@ void HttpConnection::Parse() {
     if (error == http::error::need_more) return ReadSome();
     if (error) return OnParseError(error);
     if (parser_->is_header_done() && !is_head_checked_ && !CheckHead()) return;
+    if (!ReserveBody()) return;
   }
   Dispatch();
 }
@@ -155,7 +161,7 @@ bool HttpConnection::CheckHead() {
   }
   is_http_1_1_ = request_.is_http_1_1;
   is_head_request_ = request_.method == "HEAD";
-  keeps_alive_ = head.keep_alive();
+  keeps_alive_ = head.keep_alive() && !request_.WantsClose();
   if (const HeadError error = CheckHeaders(request_); error.status != 0) {
     RefuseRequest(error.status, error.message);
     return false;
@@ -166,27 +172,27 @@ bool HttpConnection::CheckHead() {
     Answer(*refusal);
     return false;
   }
-  if (!ReserveBody()) return false;
-  if (request_.has_body && request_.Header("Expect") == "100-continue") {
-    Append("HTTP/1.1 100 Continue\r\n\r\n");
-  }
+  if (request_.ExpectsContinue()) Append("HTTP/1.1 100 Continue\r\n\r\n");
   return true;
 }
 
+// What has come of the body counts, not what is said to come: who sends nothing takes no place of
+// others. Small bodies find a place always.
 bool HttpConnection::ReserveBody() {
-  if (!request_.has_body) return true;
   const HttpOptions& options = shared_.options;
-  const uint64_t said = parser_->content_length().value_or(options.max_body_bytes);
-  reserved_bytes_ = static_cast<size_t>(said);
-  if ((shared_.bodies_bytes += reserved_bytes_) <= options.max_bodies_bytes) return true;
+  const size_t size = parser_->get().body().size();
+  if (size <= options.small_body_bytes || size <= reserved_bytes_) return true;
+  const size_t added = size - reserved_bytes_;
+  reserved_bytes_ = size;
+  if ((shared_.bodies_bytes += added) <= options.max_bodies_bytes) return true;
   ReleaseBody();  // before the client can know, and ask again
   RefuseRequest(503, "too many large requests at once: try again");
   return false;
 }
 
-void HttpConnection::ReleaseBody(size_t kept) {
-  shared_.bodies_bytes -= reserved_bytes_ - kept;
-  reserved_bytes_ = kept;
+void HttpConnection::ReleaseBody() {
+  shared_.bodies_bytes -= reserved_bytes_;
+  reserved_bytes_ = 0;
 }
 
 void HttpConnection::OnParseError(ErrorCode error) {
@@ -205,9 +211,8 @@ void HttpConnection::OnParseError(ErrorCode error) {
 void HttpConnection::Dispatch() {
   request_.body = std::move(parser_->get().body());
   parser_.reset();
-  // Of a chunked one the most had to be expected.
-  ReleaseBody(std::min(reserved_bytes_, request_.body.size()));
   const bool has_body = request_.has_body;
+  const bool is_large = request_.body.size() > kLargeBodyBytes;
   BeginExchange();
   auto exchange = std::make_shared<HttpExchange>(shared_from_this(), exchange_);
   auto work = [&handler = shared_.handler, request = std::exchange(request_, {}),
@@ -216,7 +221,8 @@ void HttpConnection::Dispatch() {
   };
   // What has no body takes no time: /health answers whatever the workers have to read.
   if (has_body) {
-    Work(std::move(work));
+    asio::thread_pool& workers = is_large ? *shared_.large_workers : *shared_.workers;
+    asio::post(workers, std::move(work));
   } else {
     work();
   }

@@ -53,15 +53,6 @@ TEST_F(HttpServerTest, WhatFramesABodyIsBounded) {
   }
 }
 
-TEST_F(HttpServerTest, ChunkedBodiesHoldOnlyWhatTheyHave) {
-  Start({.max_body_bytes = 100, .max_bodies_bytes = 150});
-  TestClient first(port());
-  first.Send(
-      "POST /hang HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n");
-  while (server_->num_unanswered() == 0) std::this_thread::sleep_for(milliseconds(1));
-  EXPECT_EQ(Ask(port(), PostText("/x", std::string(100, 'a'))).status, 200);
-}
-
 TEST_F(HttpServerTest, ABodyMayEndByteByByte) {
   Start();
   const std::string request =
@@ -102,13 +93,43 @@ TEST_F(HttpServerTest, ManyConnectionsAreRefused) {
 }
 
 TEST_F(HttpServerTest, BodiesTogetherAreBounded) {
-  Start({.max_body_bytes = 100, .max_bodies_bytes = 150});
+  Start({.max_body_bytes = 100, .max_bodies_bytes = 150, .small_body_bytes = 20});
   TestClient first(port());
-  first.Send(
-      "POST /hang HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n");
-  ASSERT_EQ(first.Read().status, 100);  // its body is counted
+  first.Send(PostText("/hang", std::string(100, 'a')));
+  while (server_->num_unanswered() == 0) std::this_thread::sleep_for(milliseconds(1));
   EXPECT_EQ(Ask(port(), PostText("/x", std::string(100, 'a'))).status, 503);
-  EXPECT_EQ(Ask(port(), PostText("/x", "a")).status, 200);
+  EXPECT_EQ(Ask(port(), PostText("/x", std::string(50, 'a'))).status, 200);
+  TestClient second(port());
+  second.Send(PostText("/hang", std::string(50, 'a')));
+  while (server_->num_unanswered() == 1) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(Ask(port(), PostText("/x", std::string(21, 'a'))).status, 503);
+  EXPECT_EQ(Ask(port(), PostText("/x", std::string(20, 'a'))).status, 200) << "a small one";
+}
+
+// What is only said to come takes nothing from others.
+TEST_F(HttpServerTest, BodiesThatDoNotComeTakeNoPlace) {
+  Start({.max_body_bytes = 100, .max_bodies_bytes = 150, .small_body_bytes = 20});
+  std::vector<std::unique_ptr<TestClient>> clients;
+  for (const char* framing : {"Content-Length: 100", "Transfer-Encoding: chunked"}) {
+    for (int i = 0; i < 5; ++i) {
+      clients.push_back(std::make_unique<TestClient>(port()));
+      clients.back()->Send(
+          StrCat("POST /x HTTP/1.1\r\nHost: a\r\n", framing, "\r\nExpect: 100-Continue\r\n\r\n"));
+      EXPECT_EQ(clients.back()->Read().status, 100);
+    }
+  }
+  EXPECT_EQ(Ask(port(), PostText("/x", std::string(100, 'a'))).status, 200);
+}
+
+TEST_F(HttpServerTest, AClientThatSendsFarAheadIsLeft) {
+  Start();
+  TestClient client(port());
+  client.Send(GetText("/hang") + std::string(size_t{200} << 10, 'G'));
+  client.Close();
+  for (int i = 0; i < 2000 && handler_.num_closed == 0; ++i) {
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  EXPECT_EQ(handler_.num_closed, 1);
 }
 
 TEST_F(HttpServerTest, HandlersLearnThatTheClientHasGone) {

@@ -39,9 +39,11 @@ class AsioServer final : public HttpServer {
   AsioServer(const HttpOptions& options, HttpHandler& handler)
       : shared_{.options = options, .handler = handler},
         workers_(static_cast<size_t>(options.num_handler_threads)),
+        large_workers_(static_cast<size_t>(options.num_handler_threads)),
         acceptor_(context_),
         pause_(context_) {
     shared_.workers = &workers_;
+    shared_.large_workers = &large_workers_;
   }
   ~AsioServer() override { Stop(); }
 
@@ -76,8 +78,10 @@ class AsioServer final : public HttpServer {
   void Drain() override { shared_.is_draining = true; }
 
   void Stop() override {
-    workers_.stop();
-    workers_.join();
+    for (asio::thread_pool* pool : {&workers_, &large_workers_}) {
+      pool->stop();
+      pool->join();
+    }
     context_.stop();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
@@ -135,6 +139,7 @@ class AsioServer final : public HttpServer {
   HttpShared shared_;
   asio::io_context context_;
   asio::thread_pool workers_;
+  asio::thread_pool large_workers_;
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
   int port_ = 0;

@@ -18,12 +18,14 @@ struct HttpOptions {
   std::string host = "127.0.0.1";  // an address, or "localhost"
   int port = 8000;                 // 0: any free one
   int num_threads = 2;
-  int num_handler_threads = 2;
+  int num_handler_threads = 2;  // and as many for large bodies
   int64_t max_connections = 4096;
   size_t max_body_bytes = size_t{8} << 20;
   size_t max_header_bytes = size_t{16} << 10;
-  // Bodies of requests that have not been answered, of all connections together.
+  // Bodies of requests that have not been answered, of all connections together; those of up to
+  // small_body_bytes are not counted.
   size_t max_bodies_bytes = size_t{256} << 20;
+  size_t small_body_bytes = size_t{64} << 10;
   // What a client has not read of a stream yet, the system's buffers aside.
   size_t max_unread_bytes = size_t{1} << 20;
   std::chrono::milliseconds request_timeout{30'000};  // from a request's first byte to its last

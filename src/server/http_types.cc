@@ -44,6 +44,26 @@ std::string_view HttpRequest::path() const {
   return slash == std::string_view::npos ? "/" : out.substr(slash);
 }
 
+bool HttpRequest::WantsClose() const {
+  return std::ranges::any_of(headers, [](const auto& header) {
+    if (!IsSame(header.first, "Connection")) return false;
+    std::string_view rest = header.second;
+    for (;;) {
+      const size_t comma = rest.find(',');
+      std::string_view token = rest.substr(0, comma);
+      token.remove_prefix(std::min(token.find_first_not_of(" \t"), token.size()));
+      token = token.substr(0, token.find_last_not_of(" \t") + 1);
+      if (IsSame(token, "close")) return true;
+      if (comma == std::string_view::npos) return false;
+      rest.remove_prefix(comma + 1);
+    }
+  });
+}
+
+bool HttpRequest::ExpectsContinue() const {
+  return is_http_1_1 && has_body && IsSame(Header("Expect"), "100-continue");
+}
+
 HeadError CheckHeaders(const HttpRequest& head) {
   int hosts = 0;
   int lengths = 0;

@@ -23,6 +23,10 @@ struct HttpRequest {
 
   // The value of a header whatever the case of its name; "" where it is not there.
   std::string_view Header(std::string_view name) const;
+  // The connection ends with the answer: one of the headers Connection says so.
+  bool WantsClose() const;
+  // The client waits for leave to send the body.
+  bool ExpectsContinue() const;
   // The target's path, without the query.
   std::string_view path() const;
 };

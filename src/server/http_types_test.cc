@@ -8,6 +8,15 @@
 namespace gdn {
 namespace {
 
+TEST(HttpTypes, AnyConnectionHeaderMayClose) {
+  const auto closes = [](std::vector<std::pair<std::string, std::string>> headers) {
+    return HttpRequest{.headers = std::move(headers)}.WantsClose();
+  };
+  EXPECT_TRUE(closes({{"connection", "Close"}}));
+  EXPECT_TRUE(closes({{"Connection", "x"}, {"Connection", "keep-alive , close"}}));
+  EXPECT_FALSE(closes({{"Connection", "closed,"}, {"X", "close"}, {"Connection", ""}}));
+}
+
 TEST(HttpTypes, HeadersAreFoundWhateverTheirCase) {
   const HttpRequest request{.target = "/a/b?c#d", .headers = {{"content-TYPE", "x"}}};
   EXPECT_EQ(request.Header("Content-Type"), "x");

@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 
 // Of one body: the parsed tree takes some 100 bytes a value, whatever the body's own size.
 constexpr size_t kMaxValues = size_t{1} << 19;
+constexpr size_t kMaxTools = 1024;  // each call of one looks for it among them
 
 size_t CountValues(const Json& value) {
   size_t count = 1;
@@ -77,6 +78,10 @@ void ReadMessages(FieldReader& fields, Json& out) {
 void ReadTools(FieldReader& fields, Json& out) {
   Json* tools = fields.Find("tools");
   if (tools != nullptr && !tools->is_array()) return fields.Wrong("tools", *tools, "a list");
+  if (tools != nullptr && tools->size() > kMaxTools) {
+    return fields.Fail("tools",
+                       StrCat("tools has ", tools->size(), " entries, want at most ", kMaxTools));
+  }
   const Json* choice = fields.Find("tool_choice");
   if (choice != nullptr && *choice != "auto" && *choice != "none") {
     return fields.Wrong("tool_choice", *choice,

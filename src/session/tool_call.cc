@@ -94,9 +94,17 @@ std::optional<ToolCall> ParseJsonCall(std::string_view text) {
   if (name == nullptr || !name->is_string()) return std::nullopt;
   if (name->get_ref<const std::string&>().empty()) return std::nullopt;
   const Json* arguments = Member(&*call, "arguments");
-  if (arguments == nullptr) return ToolCall{name->get<std::string>(), "{}"};
-  return ToolCall{name->get<std::string>(),
-                  arguments->is_string() ? arguments->get<std::string>() : Dump(*arguments)};
+  ToolCall out{.name = name->get<std::string>(), .arguments = "{}"};
+  if (arguments == nullptr) return out;
+  if (arguments->is_object()) {
+    out.arguments = Dump(*arguments);
+    return out;
+  }
+  if (!arguments->is_string()) return std::nullopt;
+  // Some models write the object as a text.
+  out.arguments = arguments->get<std::string>();
+  const Result<Json> inner = ParseOrderedJson(out.arguments, "arguments");
+  return inner.ok() && inner->is_object() ? std::optional(out) : std::nullopt;
 }
 
 // Takes "NAME>" off text; "" where that is not what it begins with.

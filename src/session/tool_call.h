@@ -16,7 +16,7 @@ namespace gdn {
 
 struct ToolCall {
   std::string name;
-  std::string arguments;  // the text of a JSON value, an object but for a model's mistake
+  std::string arguments;  // the text of a JSON object
 };
 
 // What stands between the two marks; nothing where it is no call. tools: as the request has them
