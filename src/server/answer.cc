@@ -21,6 +21,18 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
+// To what stands between the brackets of a list.
+void AppendItem(std::string& list, std::string_view item) {
+  if (!list.empty()) list += ',';
+  list += item;
+}
+
+// With another member, whose value is text already. object has members.
+void AppendMember(std::string& object, const char* name, std::string_view value) {
+  object.pop_back();
+  object += StrCat(",\"", name, "\":", value, "}");
+}
+
 std::string TextOf(std::string_view bytes) {
   std::string out;
   AppendLossyUtf8(bytes, out);
@@ -47,25 +59,26 @@ Json AlternativeJson(const std::string& bytes, double log_prob) {
   return {{"token", TextOf(bytes)}, {"logprob", log_prob}, {"bytes", std::move(numbers)}};
 }
 
-Json ChatLogProbs(const Choice& choice) {
-  if (!choice.has_log_probs) return nullptr;
-  Json content = Json::array();
+// As text, token by token: a tree of all alternatives would take ten times its memory.
+std::string ChatLogProbs(const Choice& choice) {
+  if (!choice.has_log_probs) return "null";
+  std::string content;
   for (const TokenLogProb& token : choice.log_probs) {
     Json top = Json::array();
     for (const auto& [bytes, log_prob] : token.top) top.push_back(AlternativeJson(bytes, log_prob));
     Json entry = AlternativeJson(token.bytes, token.log_prob);
     entry["top_logprobs"] = std::move(top);
-    content.push_back(std::move(entry));
+    AppendItem(content, Dump(entry));
   }
-  return {{"content", std::move(content)}, {"refusal", nullptr}};
+  return StrCat(R"({"content":[)", content, R"(],"refusal":null})");
 }
 
-Json CompletionLogProbs(const Choice& choice) {
-  if (!choice.has_log_probs) return nullptr;
-  Json out = {{"tokens", Json::array()},
-              {"token_logprobs", Json::array()},
-              {"top_logprobs", Json::array()},
-              {"text_offset", Json::array()}};
+std::string CompletionLogProbs(const Choice& choice) {
+  if (!choice.has_log_probs) return "null";
+  std::string tokens;
+  std::string log_probs;
+  std::string tops;
+  std::string offsets;
   int64_t offset = choice.text_offset;
   for (const TokenLogProb& token : choice.log_probs) {
     const std::string text = TextOf(token.bytes);
@@ -73,13 +86,14 @@ Json CompletionLogProbs(const Choice& choice) {
     // Tokens that are parts of characters may look the same: the likeliest stays.
     for (const auto& [bytes, log_prob] : token.top) top.emplace(TextOf(bytes), log_prob);
     top.emplace(text, token.log_prob);
-    out["tokens"].push_back(text);
-    out["token_logprobs"].push_back(token.log_prob);
-    out["top_logprobs"].push_back(std::move(top));
-    out["text_offset"].push_back(offset);
+    AppendItem(tokens, Dump(text));
+    AppendItem(log_probs, Dump(token.log_prob));
+    AppendItem(tops, Dump(top));
+    AppendItem(offsets, Dump(offset));
     offset += NumCharacters(token.bytes);
   }
-  return out;
+  return StrCat(R"({"tokens":[)", tokens, R"(],"token_logprobs":[)", log_probs,
+                R"(],"top_logprobs":[)", tops, R"(],"text_offset":[)", offsets, "]}");
 }
 
 Json UsageJson(const Usage& usage) {
@@ -126,23 +140,24 @@ Json MessageJson(const Choice& choice, bool is_part) {
   return out;
 }
 
-Json ChoiceJson(const AnswerHead& head, const Choice& choice, bool is_part) {
+std::string ChoiceText(const AnswerHead& head, const Choice& choice, bool is_part) {
   Json out = {{"index", choice.index}};
   if (head.is_chat) {
     out[is_part ? "delta" : "message"] = MessageJson(choice, is_part);
-    out["logprobs"] = ChatLogProbs(choice);
   } else {
     out["text"] = choice.text;
-    out["logprobs"] = CompletionLogProbs(choice);
   }
   out["finish_reason"] = FinishJson(choice);
-  return out;
+  std::string text = Dump(out);
+  AppendMember(text, "logprobs", head.is_chat ? ChatLogProbs(choice) : CompletionLogProbs(choice));
+  return text;
 }
 
-std::string PartEvent(const AnswerHead& head, Json choices) {
-  Json part = HeadJson(head, /*is_part=*/true);
-  part["choices"] = std::move(choices);
-  return Event(Dump(part));
+// choices: what stands between their brackets.
+std::string PartEvent(const AnswerHead& head, std::string_view choices) {
+  std::string part = Dump(HeadJson(head, /*is_part=*/true));
+  AppendMember(part, "choices", StrCat("[", choices, "]"));
+  return Event(part);
 }
 
 }  // namespace
@@ -180,12 +195,14 @@ TokenLogProb LogProbOf(const Chunk& chunk, const Tokenizer& tokenizer) {
 
 std::string AnswerJson(const AnswerHead& head, std::span<const Choice> choices,
                        const Usage& usage) {
-  Json list = Json::array();
-  for (const Choice& choice : choices) list.push_back(ChoiceJson(head, choice, /*is_part=*/false));
-  Json out = HeadJson(head, /*is_part=*/false);
-  out["choices"] = std::move(list);
-  out["usage"] = UsageJson(usage);
-  return Dump(out);
+  std::string list;
+  for (const Choice& choice : choices) {
+    AppendItem(list, ChoiceText(head, choice, /*is_part=*/false));
+  }
+  std::string out = Dump(HeadJson(head, /*is_part=*/false));
+  AppendMember(out, "choices", StrCat("[", list, "]"));
+  AppendMember(out, "usage", Dump(UsageJson(usage)));
+  return out;
 }
 
 std::string Event(std::string_view json) { return StrCat("data: ", json, "\n\n"); }
@@ -196,11 +213,11 @@ std::string FirstEvent(const AnswerHead& head, int64_t index) {
                        {"delta", {{"role", "assistant"}, {"content", ""}}},
                        {"logprobs", nullptr},
                        {"finish_reason", nullptr}};
-  return PartEvent(head, Json::array({choice}));
+  return PartEvent(head, Dump(choice));
 }
 
 std::string ChoiceEvent(const AnswerHead& head, const Choice& choice) {
-  return PartEvent(head, Json::array({ChoiceJson(head, choice, /*is_part=*/true)}));
+  return PartEvent(head, ChoiceText(head, choice, /*is_part=*/true));
 }
 
 std::string UsageEvent(const AnswerHead& head, const Usage& usage) {
