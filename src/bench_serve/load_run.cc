@@ -54,8 +54,8 @@ class LoadRun {
     } else {
       for (const double at :
            PoissonArrivals(progress_.total, options_.request_rate, options_.seed)) {
-        constexpr double kLongestSeconds =
-            1e9;  // more nanoseconds than 64 bits hold, of small rates
+        // Arrivals at small rates are further away than 64 bits of nanoseconds.
+        constexpr double kLongestSeconds = 1e9;
         const double seconds = std::min(at, kLongestSeconds);
         loop_.After(std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9)),
                     [this] { SendNext(); });

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/str.h"
+#include "io/json_text.h"
 #include "tokenizer/utf8.h"
 
 namespace gdn {
@@ -16,10 +17,6 @@ using Json = nlohmann::ordered_json;
 
 // JSON has no infinity: a token that cannot come has this.
 constexpr double kLeastLogProb = -9999;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
-}
 
 // To what stands between the brackets of a list.
 void AppendItem(std::string& list, std::string_view item) {
@@ -59,7 +56,7 @@ Json AlternativeJson(const std::string& bytes, double log_prob) {
   return {{"token", TextOf(bytes)}, {"logprob", log_prob}, {"bytes", std::move(numbers)}};
 }
 
-// As text, token by token: a tree of all alternatives would take ten times its memory.
+// As text, token by token: a tree of all alternatives would be most of an answer's memory.
 std::string ChatLogProbs(const Choice& choice) {
   if (!choice.has_log_probs) return "null";
   std::string content;
@@ -68,7 +65,7 @@ std::string ChatLogProbs(const Choice& choice) {
     for (const auto& [bytes, log_prob] : token.top) top.push_back(AlternativeJson(bytes, log_prob));
     Json entry = AlternativeJson(token.bytes, token.log_prob);
     entry["top_logprobs"] = std::move(top);
-    AppendItem(content, Dump(entry));
+    AppendItem(content, DumpJson(entry));
   }
   return StrCat(R"({"content":[)", content, R"(],"refusal":null})");
 }
@@ -86,10 +83,10 @@ std::string CompletionLogProbs(const Choice& choice) {
     // Tokens that are parts of characters may look the same: the likeliest stays.
     for (const auto& [bytes, log_prob] : token.top) top.emplace(TextOf(bytes), log_prob);
     top.emplace(text, token.log_prob);
-    AppendItem(tokens, Dump(text));
-    AppendItem(log_probs, Dump(token.log_prob));
-    AppendItem(tops, Dump(top));
-    AppendItem(offsets, Dump(offset));
+    AppendItem(tokens, DumpJson(text));
+    AppendItem(log_probs, DumpJson(token.log_prob));
+    AppendItem(tops, DumpJson(top));
+    AppendItem(offsets, DumpJson(offset));
     offset += NumCharacters(token.bytes);
   }
   return StrCat(R"({"tokens":[)", tokens, R"(],"token_logprobs":[)", log_probs,
@@ -148,14 +145,14 @@ std::string ChoiceText(const AnswerHead& head, const Choice& choice, bool is_par
     out["text"] = choice.text;
   }
   out["finish_reason"] = FinishJson(choice);
-  std::string text = Dump(out);
+  std::string text = DumpJson(out);
   AppendMember(text, "logprobs", head.is_chat ? ChatLogProbs(choice) : CompletionLogProbs(choice));
   return text;
 }
 
 // choices: what stands between their brackets.
 std::string PartEvent(const AnswerHead& head, std::string_view choices) {
-  std::string part = Dump(HeadJson(head, /*is_part=*/true));
+  std::string part = DumpJson(HeadJson(head, /*is_part=*/true));
   AppendMember(part, "choices", StrCat("[", choices, "]"));
   return Event(part);
 }
@@ -199,9 +196,9 @@ std::string AnswerJson(const AnswerHead& head, std::span<const Choice> choices,
   for (const Choice& choice : choices) {
     AppendItem(list, ChoiceText(head, choice, /*is_part=*/false));
   }
-  std::string out = Dump(HeadJson(head, /*is_part=*/false));
+  std::string out = DumpJson(HeadJson(head, /*is_part=*/false));
   AppendMember(out, "choices", StrCat("[", list, "]"));
-  AppendMember(out, "usage", Dump(UsageJson(usage)));
+  AppendMember(out, "usage", DumpJson(UsageJson(usage)));
   return out;
 }
 
@@ -213,7 +210,7 @@ std::string FirstEvent(const AnswerHead& head, int64_t index) {
                        {"delta", {{"role", "assistant"}, {"content", ""}}},
                        {"logprobs", nullptr},
                        {"finish_reason", nullptr}};
-  return PartEvent(head, Dump(choice));
+  return PartEvent(head, DumpJson(choice));
 }
 
 std::string ChoiceEvent(const AnswerHead& head, const Choice& choice) {
@@ -224,7 +221,7 @@ std::string UsageEvent(const AnswerHead& head, const Usage& usage) {
   Json part = HeadJson(head, /*is_part=*/true);
   part["choices"] = Json::array();
   part["usage"] = UsageJson(usage);
-  return Event(Dump(part));
+  return Event(DumpJson(part));
 }
 
 }  // namespace gdn

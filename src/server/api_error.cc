@@ -2,6 +2,9 @@
 #include "server/api_error.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "io/json_text.h"
 
 namespace gdn {
 namespace {
@@ -49,8 +52,16 @@ std::string ErrorJson(const ApiError& error) {
                        {"type", TypeOf(error.status)},
                        {"param", TextOrNull(error.param)},
                        {"code", TextOrNull(error.code)}}}};
-  // A message may quote a client, whose bytes need not be UTF-8.
-  return body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  return DumpJson(body);
+}
+
+HttpResponse ErrorResponse(const ApiError& error, HttpHeaders headers) {
+  HttpResponse response{
+      .status = error.status, .body = ErrorJson(error), .headers = std::move(headers)};
+  const bool is_for_now = error.status == 429 || error.status == 503;
+  if (is_for_now) response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
+  if (error.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
 }
 
 }  // namespace gdn

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "server/http_types.h"
 
 namespace gdn {
 
@@ -23,5 +24,7 @@ ApiError ApiErrorOf(const Status& status);
 
 // {"error": {"message", "type", "param", "code"}}; the type follows from the status.
 std::string ErrorJson(const ApiError& error);
+// That as an answer, with what its status wants of headers: when to ask again, how to name a key.
+HttpResponse ErrorResponse(const ApiError& error, HttpHeaders headers = {});
 
 }  // namespace gdn

@@ -15,15 +15,6 @@ uint64_t RandomSeed() {
   return (static_cast<uint64_t>(random()) << 32) | random();
 }
 
-void Answer(const GenerationContext& context, Responder& responder, const ApiError& error) {
-  HttpResponse response{
-      .status = error.status, .body = ErrorJson(error), .headers = context.headers};
-  if (error.status == 429 || error.status == 503) {
-    response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
-  }
-  responder.Send(std::move(response));
-}
-
 std::optional<ApiError> CheckContext(const Prompt& prompt, const GenerationRequest& request,
                                      int64_t context) {
   const auto prompt_tokens = static_cast<int64_t>(prompt.tokens.size());
@@ -90,23 +81,25 @@ Result<std::vector<Prompt>> EncodePrompts(const Session& session,
 
 void Generate(const GenerationContext& context, const GenerationRequest& request,
               std::shared_ptr<Responder> responder) {
+  const auto refuse = [&](const ApiError& error) {
+    responder->Send(ErrorResponse(error, context.headers));
+  };
   // Before the work on the prompt: those who ask again and again would have it done for nothing.
   auto reservation =
       Reservation::Make(context.num_unfinished, NumCompletions(request), context.max_unfinished);
   if (!reservation.has_value()) {
-    return Answer(context, *responder,
-                  {.status = 429,
+    return refuse({.status = 429,
                    .message = "too many requests wait already: try again",
                    .code = "rate_limit_exceeded"});
   }
   Result<std::vector<Prompt>> prompts = EncodePrompts(context.session, request);
-  if (!prompts.ok()) return Answer(context, *responder, ApiErrorOf(prompts.status()));
+  if (!prompts.ok()) return refuse(ApiErrorOf(prompts.status()));
   for (const Prompt& prompt : *prompts) {
     const auto error = CheckContext(prompt, request, context.session.limits().max_positions);
-    if (error.has_value()) return Answer(context, *responder, *error);
+    if (error.has_value()) return refuse(*error);
   }
   auto streams = SubmitAll(context.session, std::move(*prompts), request);
-  if (!streams.ok()) return Answer(context, *responder, ApiErrorOf(streams.status()));
+  if (!streams.ok()) return refuse(ApiErrorOf(streams.status()));
   std::make_shared<GenerationTask>(context, request, std::move(*reservation), std::move(*streams),
                                    std::move(responder))
       ->Start();

@@ -33,8 +33,7 @@ GenerationTask::GenerationTask(GenerationContext context, const GenerationReques
       progress_(streams_.size() * static_cast<size_t>(num_completions_)),
       num_open_streams_(streams_.size()) {
   std::shared_ptr<const nlohmann::ordered_json> tools;
-  if (request.chat.tools.is_array() && !request.chat.tools.empty() &&
-      context_.session.chat_format().marks_tool_calls()) {
+  if (!request.chat.tools.empty() && context_.session.chat_format().marks_tool_calls()) {
     tools = std::make_shared<const nlohmann::ordered_json>(request.chat.tools);
   }
   for (size_t i = 0; i < progress_.size(); ++i) {
@@ -167,10 +166,7 @@ void GenerationTask::Fail(const ApiError& error) {
     responder_->Write(Event(ErrorJson(error)));
     responder_->End();
   } else {
-    HttpResponse response{
-        .status = error.status, .body = ErrorJson(error), .headers = context_.headers};
-    if (error.status == 503) response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
-    responder_->Send(std::move(response));
+    responder_->Send(ErrorResponse(error, context_.headers));
   }
   CancelAll();
 }

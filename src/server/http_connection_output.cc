@@ -24,12 +24,9 @@ void HttpConnection::Refuse() {
 
 // The connection ends with it: what of the request has not been read is not looked for.
 void HttpConnection::RefuseRequest(int status, const std::string& message) {
-  HttpResponse response{.status = status,
-                        .body = ErrorJson({.status = status, .message = message})};
-  if (status == 503) response.headers.emplace_back("Retry-After", "1");
   keeps_alive_ = false;
   BeginExchange();
-  Answer(response);
+  Answer(ErrorResponse({.status = status, .message = message}));
 }
 
 bool HttpConnection::IsCurrent(uint64_t exchange) const {

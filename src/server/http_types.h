@@ -13,10 +13,12 @@
 
 namespace gdn {
 
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
 struct HttpRequest {
   std::string method;  // "GET"
   std::string target;  // as it came: "/v1/models?x=1"
-  std::vector<std::pair<std::string, std::string>> headers;
+  HttpHeaders headers;
   std::string body;
   bool is_http_1_1 = true;
   bool has_body = false;  // says its headers
@@ -35,7 +37,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";  // "": no body
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;  // more of them
+  HttpHeaders headers;  // more of them
 };
 
 // Where the answer to one request goes: either Send, or Begin, any number of Write, and End. From

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "io/temp_folder.h"
 #include "server/server_testing.h"
 
 namespace gdn {
@@ -36,25 +37,20 @@ void Replace(const std::filesystem::path& path, std::string_view from, std::stri
 class ServerToolCallsTest : public testing::Test {
  protected:
   void SetUp() override {
-    // Tests run beside each other.
-    const char* name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    dir_ = StrCat(testing::TempDir(), "/server_tool_calls.", name);
-    std::filesystem::remove_all(dir_);
-    std::filesystem::copy(kTinyDir, dir_);
-    Replace(dir_ + "/tokenizer.json", R"("content": "<|endoftext|>")",
+    std::filesystem::copy(kTinyDir, folder_.path());
+    Replace(folder_.File("tokenizer.json"), R"("content": "<|endoftext|>")",
             R"("content": "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>")");
-    Replace(dir_ + "/tokenizer.json", R"("special": true)", R"("special": false)");
-    Replace(dir_ + "/tokenizer_config.json", R"("chat_template": ")",
+    Replace(folder_.File("tokenizer.json"), R"("special": true)", R"("special": false)");
+    Replace(folder_.File("tokenizer_config.json"), R"("chat_template": ")",
             R"("chat_template": "{#- tools: <tool_call> -#})");
-    Replace(dir_ + "/tokenizer_config.json", R"("content": "<|endoftext|>")",
+    Replace(folder_.File("tokenizer_config.json"), R"("content": "<|endoftext|>")",
             R"("content": "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>")");
-    Replace(dir_ + "/tokenizer_config.json", R"("special": true)", R"("special": false)");
+    Replace(folder_.File("tokenizer_config.json"), R"("special": true)", R"("special": false)");
     server_ = StartWithoutModel();
-    server_->SetSession(LoadTiny(2, 0, dir_));
+    server_->SetSession(LoadTiny(2, 0, folder_.path()));
   }
-  void TearDown() override { std::filesystem::remove_all(dir_); }
 
-  std::string dir_;
+  TempFolder folder_;
   std::unique_ptr<Server> server_;
 };
 

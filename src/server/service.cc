@@ -60,15 +60,6 @@ RequestRules Service::Rules() const {
           .max_bytes = options_.max_body_bytes};
 }
 
-HttpResponse Service::ErrorResponse(const HttpRequest& request, const ApiError& error) const {
-  HttpResponse response{.status = error.status,
-                        .body = ErrorJson(error),
-                        .headers = CorsHeaders(request, options_.access)};
-  if (error.status == 503) response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
-  if (error.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
-  return response;
-}
-
 std::optional<ApiError> Service::CheckReady(Endpoint endpoint) const {
   if (NeedsModel(endpoint) && session_ == nullptr) {
     return ApiError{.status = 503, .message = "the model is being loaded: try again"};
@@ -103,7 +94,7 @@ std::optional<HttpResponse> Service::Refuse(const HttpRequest& head) {
   auto error = CheckAccess(head, options_.access, allow);
   if (!error.has_value()) error = CheckReady(EndpointOf(head.path()).value());
   if (!error.has_value()) return std::nullopt;
-  HttpResponse response = ErrorResponse(head, *error);
+  HttpResponse response = ErrorResponse(*error, CorsHeaders(head, options_.access));
   if (!allow.empty()) response.headers.emplace_back("Allow", allow);
   return response;
 }
@@ -114,7 +105,8 @@ void Service::Handle(HttpRequest request, std::shared_ptr<Responder> responder) 
     Answer(EndpointOf(request.path()).value(), request, responder);
   } catch (const std::exception& error) {
     Log(LogLevel::kError, StrCat("server: ", Quoted(request.path()), ": ", error.what()));
-    responder->Send(ErrorResponse(request, {.status = 500, .message = "an internal error"}));
+    responder->Send(ErrorResponse({.status = 500, .message = "an internal error"},
+                                  CorsHeaders(request, options_.access)));
   }
 }
 
@@ -123,7 +115,7 @@ void Service::Answer(Endpoint endpoint, const HttpRequest& request,
   if (IsGeneration(endpoint)) return AnswerGeneration(endpoint, request, std::move(responder));
   Reply reply = Get(endpoint, request);
   if (const auto* error = std::get_if<ApiError>(&reply)) {
-    return responder->Send(ErrorResponse(request, *error));
+    return responder->Send(ErrorResponse(*error, CorsHeaders(request, options_.access)));
   }
   auto& response = std::get<HttpResponse>(reply);
   for (auto& header : CorsHeaders(request, options_.access)) {
@@ -139,7 +131,8 @@ void Service::AnswerGeneration(Endpoint endpoint, const HttpRequest& request,
                    ? ParseChatCompletion(request.body, Rules(), generation)
                    : ParseCompletion(request.body, Rules(), generation);
   if (!error.has_value()) error = CheckModel(generation.model);
-  if (error.has_value()) return responder->Send(ErrorResponse(request, *error));
+  if (error.has_value())
+    return responder->Send(ErrorResponse(*error, CorsHeaders(request, options_.access)));
   Session& session = *session_;
   Generate({.session = session,
             .metrics = metrics_,

@@ -46,7 +46,6 @@ class Service final : public HttpHandler {
   void Handle(HttpRequest request, std::shared_ptr<Responder> responder) override;
 
  private:
-  HttpResponse ErrorResponse(const HttpRequest& request, const ApiError& error) const;
   std::optional<ApiError> CheckReady(Endpoint endpoint) const;
   std::optional<ApiError> CheckModel(const std::string& model) const;
   RequestRules Rules() const;

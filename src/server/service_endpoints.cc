@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "base/version.h"
+#include "io/json_text.h"
 #include "server/embedded.h"
 #include "server/generation_task.h"
 #include "server/service.h"
@@ -19,12 +20,11 @@ constexpr const char* kPagePolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// Of an answer of /tokenize: each takes a hundred bytes on its way out.
+// Of an answer of /tokenize, whose tree is many times its text.
 constexpr size_t kMaxTokens = size_t{1} << 20;
 
 HttpResponse Of(const Json& json, int status = 200) {
-  return {.status = status,
-          .body = json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace)};
+  return {.status = status, .body = DumpJson(json)};
 }
 
 Json ModelJson(const std::string& name, int64_t created, int64_t context) {

@@ -94,14 +94,11 @@ Status JoinParts(nlohmann::ordered_json& messages) {
   return OkStatus();
 }
 
-bool HasTools(const ChatRequest& request) {
-  return request.tools.is_array() && !request.tools.empty();
-}
+bool HasItems(const nlohmann::ordered_json& list) { return list.is_array() && !list.empty(); }
 
 // A template that has no place for them would say nothing of them to the model.
 Status CheckUse(const char* name, const nlohmann::ordered_json& list, const ChatTemplate& chosen) {
-  const bool is_there = list.is_array() && !list.empty();
-  if (!is_there || chosen.source().find(name) != std::string_view::npos) return OkStatus();
+  if (!HasItems(list) || chosen.source().find(name) != std::string_view::npos) return OkStatus();
   return Unsupported(
       StrCat("the request has ", name,
              ", which the checkpoint's chat template does not know: leave them out"));
@@ -170,7 +167,7 @@ Result<ChatFormat> ChatFormat::Load(const std::string& dir) {
 Result<ChatPrompt> ChatFormat::BuildPrompt(const ChatRequest& request) const {
   if (!status_.ok()) return status_;
   const std::optional<ChatTemplate>& chosen =
-      HasTools(request) && tool_use_.has_value() ? tool_use_ : default_;
+      HasItems(request.tools) && tool_use_.has_value() ? tool_use_ : default_;
   if (!chosen.has_value()) {
     return Unsupported(
         "the checkpoint has no chat template, want chat_template.jinja or a chat_template in "

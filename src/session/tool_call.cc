@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "io/json_file.h"
+#include "io/json_text.h"
 #include "session/partial_match.h"
 
 namespace gdn {
@@ -26,10 +27,6 @@ std::string_view Trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(kSpace);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
 // The member of an object, or null.
@@ -97,7 +94,7 @@ std::optional<ToolCall> ParseJsonCall(std::string_view text) {
   ToolCall out{.name = name->get<std::string>(), .arguments = "{}"};
   if (arguments == nullptr) return out;
   if (arguments->is_object()) {
-    out.arguments = Dump(*arguments);
+    out.arguments = DumpJson(*arguments);
     return out;
   }
   if (!arguments->is_string()) return std::nullopt;
@@ -141,7 +138,7 @@ std::optional<ToolCall> ParseTaggedCall(std::string_view text, const Json& tools
     text.remove_prefix(rest.size());
     if (arguments.size() > kMaxArguments) return std::nullopt;
   }
-  return ToolCall{std::string(name), Dump(arguments)};
+  return ToolCall{std::string(name), DumpJson(arguments)};
 }
 
 }  // namespace

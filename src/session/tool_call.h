@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of tools, as models write them into a reply between <tool_call> and </tool_call>: the JSON
 // {"name": ..., "arguments": {...}} (Hermes, Qwen3, Qwen3-Next), or <function=NAME> with a
-// <parameter=NAME> for each argument (Qwen3-Coder, Qwen3.5; values
-// that Python would write True and False are read, too).
+// <parameter=NAME> for each argument (Qwen3-Coder, Qwen3.5), where True and False are read as
+// Python has them, too.
 #pragma once
 
 #include <memory>
